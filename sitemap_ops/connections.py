@@ -1,0 +1,72 @@
+"""How a run reaches databases and S3: by an id that the site file names, never by a secret in it.
+
+Inside Airflow the ids are connections (`sitemap_ops.airflow.connections`); elsewhere they come from the environment.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from sitemap_ops.errors import UsageError
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+    from sqlalchemy import URL
+
+ENVIRONMENT_PREFIX = "SITEMAP_OPS_CONN_"
+
+
+@dataclass(frozen=True)
+class Database:
+    """One database: by its SQLAlchemy URL where there is one, else by a factory of DB-API connections.
+
+    The repr holds neither: both carry the password.
+    """
+
+    conn_id: str
+    url: URL | None = field(default=None, repr=False)
+    connect: Callable[[], Any] | None = field(default=None, repr=False)
+
+
+class Connections(Protocol):
+    """What a run needs to reach the world."""
+
+    def database(self, conn_id: str) -> Database:
+        """The database behind an id. Raises UsageError where there is none."""
+
+    def s3(self, conn_id: str | None) -> S3Client:
+        """A boto3 S3 client with this project's timeouts and retries (see `storage.s3.client_config`)."""
+
+
+class EnvironmentConnections:
+    """Outside Airflow: SITEMAP_OPS_CONN_<ID>=<SQLAlchemy URL> for databases, boto3's own credential chain for S3."""
+
+    def database(self, conn_id: str) -> Database:
+        from sqlalchemy import make_url
+        from sqlalchemy.exc import ArgumentError
+
+        name = ENVIRONMENT_PREFIX + conn_id.upper().replace("-", "_").replace(".", "_")
+        value = os.environ.get(name)
+        if not value:
+            raise UsageError(
+                f"There is no connection {conn_id!r} outside Airflow: set {name} to its SQLAlchemy URL,"
+                " such as postgresql://user:password@host:5432/database."
+            )
+        try:
+            return Database(conn_id, url=make_url(value))
+        except ArgumentError:
+            raise UsageError(
+                f"{name} is not a SQLAlchemy URL (its value is not shown): write it as"
+                " postgresql://user:password@host:5432/database, special characters percent-encoded."
+            ) from None
+
+    def s3(self, conn_id: str | None) -> S3Client:
+        import boto3
+
+        from sitemap_ops.storage.s3 import client_config
+
+        session = boto3.Session()
+        return session.client("s3", config=client_config(session.client("s3").meta.endpoint_url))
