@@ -1,0 +1,156 @@
+"""Global order and the removal of duplicates, beyond memory.
+
+Cleaned entries are written as sorted runs, one for each chunk of a source, already without duplicates among themselves.
+Reading them back goes by key range: the runs' row groups say what lies where, each range takes its slice of every run,
+sorts it (the slices are sorted already, which makes that cheap) and removes what is still double. A range fits into the
+processor's cache and ranges don't depend on each other, so they are worked on side by side.
+"""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from sitemap_ops.columns import arrow, frame
+from sitemap_ops.render.xml import render_entries
+
+ENTRY_SCHEMA = pa.schema(
+    [
+        ("loc", pa.string()),
+        ("lastmod", pa.string()),
+        ("instant", pa.int64()),
+        ("changefreq", pa.string()),
+        ("priority", pa.string()),
+    ]
+)
+"""An entry between cleaning and rendering; `instant` is lastmod in seconds since the epoch, null where there is none."""
+
+SECTION = pa.field("section", pa.int32())
+"""A section's place in the site file; added when sections meet."""
+
+ROW_GROUP = 4_096
+"""Rows a run gives back at a time: what each run keeps in memory while ranges are taken from it."""
+
+RANGE_ROWS = 131_072
+
+
+def distinct(entries: pa.Table) -> pa.Table:
+    """The entries sorted by loc, one for each loc.
+
+    entries: ENTRY_SCHEMA and `section` (int32). Which one survives does not depend on the input's order (DESIGN 5): the
+    earliest section, then the newest lastmod (none is last), then the smallest by rendered bytes.
+    """
+    entries = entries.take(pc.sort_indices(entries["loc"])).combine_chunks()
+    loc = entries["loc"].combine_chunks() if entries.num_rows else pa.array([], pa.string())
+    same = pc.equal(loc.slice(1), loc.slice(0, max(len(loc) - 1, 0))).to_numpy(zero_copy_only=False)
+    if not same.any():
+        return entries
+    first = np.concatenate([[True], ~same])
+    double = np.flatnonzero(np.concatenate([same, [False]]) | ~first)
+    keep = first.copy()
+    keep[double] = False
+    keep[_survivors(entries.take(double), double, np.cumsum(first)[double])] = True
+    return entries.filter(pa.array(keep))
+
+
+def _survivors(entries: pa.Table, positions: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """The position of each group's survivor."""
+    rows = frame(entries)
+    offsets, data = render_entries(rows)
+    text = data.tobytes()
+    candidates = pd.DataFrame(
+        {
+            "group": groups,
+            "section": entries["section"].to_numpy(),
+            "age": -arrow(rows["instant"]).cast(pa.float64()).to_numpy(zero_copy_only=False),
+            "rendered": [text[start:end] for start, end in zip(offsets[:-1], offsets[1:], strict=True)],
+            "position": positions,
+        }
+    )
+    ordered = candidates.sort_values(["group", "section", "age", "rendered"], na_position="last")
+    return ordered.drop_duplicates("group")["position"].to_numpy()
+
+
+def write_run(entries: pa.Table, path: Path) -> None:
+    """A sorted run as Parquet, its row groups' smallest and largest loc in the footer."""
+    pq.write_table(
+        entries,
+        path,
+        row_group_size=ROW_GROUP,
+        compression="none",
+        use_dictionary=["changefreq", "priority"],
+        write_statistics=["loc"],
+        store_schema=False,
+    )
+
+
+@dataclass
+class _Run:
+    """A run that is being read from its smallest loc to its largest."""
+
+    file: pq.ParquetFile
+    section: int
+    next_group: int = 0
+    rest: pa.Table | None = field(default=None, repr=False)
+
+    def take_below(self, bound: str | None) -> Iterator[pa.Table]:
+        """The rows not yet taken whose loc is less than the bound (all of them for None)."""
+        while True:
+            if self.rest is None:
+                if self.next_group == self.file.num_row_groups:
+                    return
+                self.rest = self.file.read_row_group(self.next_group, use_threads=False)
+                self.next_group += 1
+            loc = self.rest["loc"].chunk(0)
+            if bound is None or loc[-1].as_py() < bound:
+                yield self.rest
+                self.rest = None
+                continue
+            count = bisect.bisect_left(loc, bound, key=lambda scalar: scalar.as_py())
+            if count:
+                yield self.rest.slice(0, count)
+                self.rest = self.rest.slice(count)
+            return
+
+
+def key_ranges(runs: Sequence[tuple[int, Path]], rows: int = RANGE_ROWS) -> Iterator[pa.Table]:
+    """The runs' rows by key range, the ranges ascending and apart: ENTRY_SCHEMA and `section`, about `rows` rows each.
+
+    runs: (section, path) of files of `write_run`. No loc is in two ranges, so `distinct` over each is distinct overall.
+    """
+    opened = [_Run(pq.ParquetFile(path), section) for section, path in runs]
+    for bound in [*_bounds([run.file for run in opened], rows), None]:
+        pieces = [
+            piece.append_column(SECTION, pa.array(np.full(piece.num_rows, run.section, np.int32)))
+            for run in opened
+            for piece in run.take_below(bound)
+        ]
+        if pieces:
+            yield pa.concat_tables(pieces)
+    for run in opened:
+        run.file.close()
+
+
+def _bounds(files: Sequence[pq.ParquetFile], rows: int) -> list[str]:
+    """Locs between which about `rows` rows lie, from the row groups' statistics."""
+    groups = sorted(
+        (group.column(0).statistics.min, group.num_rows)
+        for file in files
+        for group in (file.metadata.row_group(index) for index in range(file.num_row_groups))
+    )
+    bounds: list[str] = []
+    filled = 0
+    for smallest, count in groups:
+        if filled >= rows and (not bounds or smallest > bounds[-1]):
+            bounds.append(smallest)
+            filled = 0
+        filled += count
+    return bounds

@@ -1,0 +1,18 @@
+"""Gzip that gives the same bytes for the same content: one member, no clock, no file name (S3-12, S3-13, C-12)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from isal import isal_zlib
+
+LEVEL = 3
+"""ISA-L's highest: 2.5 times the speed of zlib 6 on one core for 13 % more bytes (docs/performance.md)."""
+
+_GZIP_WINDOW = 31
+
+
+def compress(pieces: Iterable[bytes | memoryview]) -> bytes:
+    """The pieces, one after the other, as one gzip member."""
+    compressor = isal_zlib.compressobj(LEVEL, isal_zlib.DEFLATED, _GZIP_WINDOW)
+    return b"".join([*(compressor.compress(piece) for piece in pieces), compressor.flush()])

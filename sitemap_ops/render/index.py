@@ -1,0 +1,18 @@
+"""The sitemap index (P-36 to P-43)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sitemap_ops.render.escape import escape
+from sitemap_ops.render.xml import DECLARATION, NAMESPACE
+
+
+def render_index(entries: Sequence[tuple[str, str]]) -> bytes:
+    """The index that lists (URL of a sitemap, W3C date-time of its last change), in the order given."""
+    lines = [
+        f"<sitemap><loc>{escape(loc)}</loc><lastmod>{escape(lastmod)}</lastmod></sitemap>\n" for loc, lastmod in entries
+    ]
+    return b"".join(
+        [DECLARATION, f'<sitemapindex xmlns="{NAMESPACE}">\n'.encode(), "".join(lines).encode(), b"</sitemapindex>\n"]
+    )
