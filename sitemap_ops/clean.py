@@ -1,0 +1,102 @@
+"""One chunk of a section's rows into entries and rejects. What happened to every row is counted by a stable code."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sitemap_ops.columns import STRING, arrow, column
+from sitemap_ops.entries import fill_template, parse_changefreq, parse_lastmod, parse_priority
+from sitemap_ops.inventory.chunk import REJECT_SCHEMA, Chunk
+from sitemap_ops.ordering import ENTRY_SCHEMA
+from sitemap_ops.site import Section, Site
+from sitemap_ops.urls import UrlPolicy, canonicalize, count_changes
+
+REJECT_VALUE_CHARACTERS = 2_048
+_PASSWORD = re.compile(r"(//[^/@:]*):[^/@]*@")
+
+
+@dataclass(frozen=True)
+class Cleaned:
+    """What became of a chunk.
+
+    entries: ENTRY_SCHEMA. rejects: REJECT_SCHEMA. changed: rows by code of what was rewritten or is worth a look, of URLs
+    and of optional values.
+    """
+
+    rows: int
+    entries: pa.Table
+    rejects: pa.Table
+    changed: Counter[str]
+
+
+def clean(chunk: Chunk, section: Section, policy: UrlPolicy, site: Site, as_of: datetime) -> Cleaned:
+    """The chunk's entries, and its rejects with their reasons (DESIGN 5); a bad optional value costs the tag, not the row."""
+    rows = chunk.rows
+    raw = fill_template(section.loc, rows) if section.loc_is_template else rows[section.loc]
+    urls = canonicalize(raw, policy)
+    lastmod = parse_lastmod(
+        _values(rows, section.lastmod),
+        timezone=section.lastmod_timezone,
+        coarse_dates=site.coarse_dates,
+        as_of=as_of,
+    )
+    changefreq = parse_changefreq(_values(rows, section.changefreq_column, constant=section.changefreq_constant))
+    priority = parse_priority(_values(rows, section.priority_column, constant=section.priority_constant))
+    reason = arrow(urls["reason"]).cast(pa.string())
+    accepted = pc.is_null(reason)
+    entries = pa.table(
+        {
+            "loc": arrow(urls["loc"]),
+            "lastmod": arrow(lastmod["lastmod"]),
+            "instant": arrow(lastmod["instant"]),
+            "changefreq": arrow(changefreq["changefreq"]),
+            "priority": arrow(priority["priority"]),
+        },
+        schema=ENTRY_SCHEMA,
+    ).filter(accepted)
+    changed = Counter(count_changes(urls["changes"][accepted.to_numpy(zero_copy_only=False)]))
+    for notes in (lastmod["note"], changefreq["note"], priority["note"]):
+        changed += _count(arrow(notes).filter(accepted))
+    return Cleaned(len(rows) + len(chunk.rejects), entries, _rejects(raw, reason, accepted, chunk), changed)
+
+
+def _values(rows: pd.DataFrame, name: str | None, *, constant: str | None = None) -> pd.Series:
+    """A source column, or the same value for every row."""
+    if name is not None:
+        return rows[name]
+    nothing = pa.array([constant], pa.string()).take(pa.array(np.zeros(len(rows), np.int64)))
+    return pd.Series(column(nothing).array, index=rows.index, dtype=STRING)
+
+
+def _rejects(raw: pd.Series, reason: pa.Array, accepted: pa.Array, chunk: Chunk) -> pa.Table:
+    """The rows that are no entries, as REJECT_SCHEMA; a password in a URL is not carried along (U-04)."""
+    refused = pc.invert(accepted)
+    values = [_printable(value) for value in raw[refused.to_numpy(zero_copy_only=False)]]
+    rejected = pa.table(
+        {
+            "row": pa.array(chunk.rows.index.to_numpy()).filter(refused),
+            "value": pa.array(values, pa.string()),
+            "reason": reason.filter(refused),
+        },
+        schema=REJECT_SCHEMA,
+    )
+    return pa.concat_tables([rejected, pa.Table.from_pandas(chunk.rejects, schema=REJECT_SCHEMA, preserve_index=False)])
+
+
+def _printable(value: object) -> str | None:
+    if pd.isna(value):
+        return None
+    return _PASSWORD.sub(r"\1:***@", str(value))[:REJECT_VALUE_CHARACTERS].encode("utf-8", "replace").decode()
+
+
+def _count(codes: pa.Array | Sequence[str]) -> Counter[str]:
+    return Counter({str(item["values"]): item["counts"] for item in pc.value_counts(pc.drop_null(codes)).to_pylist()})

@@ -1,0 +1,159 @@
+"""Read one section and clean it: its rows become sorted runs of entries in the workspace, its rejects a file beside them."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+
+from sitemap_ops import inventory
+from sitemap_ops.clean import clean
+from sitemap_ops.connections import Connections
+from sitemap_ops.entries import LastmodSpread
+from sitemap_ops.inventory.chunk import Chunk
+from sitemap_ops.ordering import ENTRY_SCHEMA, SECTION, distinct, write_run
+from sitemap_ops.parallel import ordered_map
+from sitemap_ops.site import Section, Site
+from sitemap_ops.steps.run import Progress, Run, instant_of, no_progress, workspace_of
+from sitemap_ops.urls import UrlPolicy
+from sitemap_ops.workspace import Workspace
+
+
+@dataclass
+class _Tally:
+    """What became of a section's rows so far."""
+
+    rows: int = 0
+    entries: int = 0
+    duplicates: int = 0
+    rejected: Counter[str] = field(default_factory=Counter)
+    changed: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, list[str]] = field(default_factory=dict)
+    runs: list[str] = field(default_factory=list)
+    rejects: list[str] = field(default_factory=list)
+
+
+EXAMPLES = 3
+"""Rejected values kept for the report, of each reason."""
+
+
+def extract(
+    site: Site, run: Run, section: str, connections: Connections, progress: Progress = no_progress
+) -> dict[str, Any]:
+    """Read and clean a section. Returns a reference with the section's counts.
+
+    Raises SourceError where the source can't be read to its end: then nothing of it counts.
+    """
+    started = time.monotonic()
+    configured = site.section(section)
+    with workspace_of(site, run, connections) as workspace:
+        stage = _Stage(site, configured, instant_of(run), workspace)
+        chunks = inventory.read(configured.source, configured.columns(), connections)
+        tally, spread = _Tally(), LastmodSpread()
+        for staged in ordered_map(stage, enumerate(chunks)):
+            _add(tally, staged)
+            spread.update(staged.instants)
+            progress(section, tally.rows, None)
+        result = {
+            "section": section,
+            **vars(tally),
+            "lastmod_uniform": spread.uniform(instant_of(run)),
+            "seconds": round(time.monotonic() - started, 3),
+        }
+        reference = workspace.write_json(f"extract-{section}.json", result)
+    counts = {"rows": tally.rows, "entries": tally.entries, "rejected": tally.rejected.total()}
+    return {"section": section, **reference, **counts}
+
+
+@dataclass(frozen=True)
+class _Staged:
+    rows: int
+    entries: int
+    duplicates: int
+    changed: Counter[str]
+    rejects: pa.Table
+    instants: pa.Array
+    files: tuple[str | None, str | None]
+
+
+@dataclass(frozen=True)
+class _Stage:
+    """Cleans one chunk and leaves its sorted run and its rejects in the workspace."""
+
+    site: Site
+    section: Section
+    as_of: datetime
+    workspace: Workspace
+
+    def __call__(self, numbered: tuple[int, Chunk]) -> _Staged:
+        number, chunk = numbered
+        cleaned = clean(chunk, self.section, policy_of(self.site), self.site, self.as_of)
+        alone = pa.array(np.zeros(cleaned.entries.num_rows, np.int32))
+        entries = distinct(cleaned.entries.append_column(SECTION, alone)).select(ENTRY_SCHEMA.names)
+        name = f"{self.section.name}-{number:06d}"
+        run = self._write_run(entries, f"{name}.parquet")
+        rejects = self._write_rejects(cleaned.rejects, f"{name}.rejects.csv.gz")
+        return _Staged(
+            cleaned.rows,
+            entries.num_rows,
+            cleaned.entries.num_rows - entries.num_rows,
+            cleaned.changed,
+            cleaned.rejects,
+            entries["instant"],
+            (run, rejects),
+        )
+
+    def _write_run(self, entries: pa.Table, name: str) -> str | None:
+        if not entries.num_rows:
+            return None
+        with self.workspace.create(name) as path:
+            write_run(entries, path)
+        return name
+
+    def _write_rejects(self, rejects: pa.Table, name: str) -> str | None:
+        if not rejects.num_rows:
+            return None
+        named = rejects.add_column(0, "section", pa.array([self.section.name] * rejects.num_rows))
+        with self.workspace.create(name) as path, pa.CompressedOutputStream(str(path), "gzip") as out:
+            pa.csv.write_csv(named, out, pa.csv.WriteOptions(include_header=False))
+        return name
+
+
+def policy_of(site: Site) -> UrlPolicy:
+    """The site file's URL policy."""
+    urls = site.urls
+    return UrlPolicy(
+        base=site.base_url,
+        hosts=urls.hosts,
+        charset=urls.charset,
+        drop_params=urls.drop_params,
+        trailing_slash=urls.trailing_slash,
+        include=urls.include,
+        exclude=urls.exclude,
+    )
+
+
+def _add(tally: _Tally, staged: _Staged) -> None:
+    tally.rows += staged.rows
+    tally.entries += staged.entries
+    tally.duplicates += staged.duplicates
+    tally.changed += staged.changed
+    run, rejects = staged.files
+    tally.runs += [run] if run else []
+    tally.rejects += [rejects] if rejects else []
+    for reason, value in _reasons(staged.rejects):
+        tally.rejected[reason] += 1
+        shown = tally.examples.setdefault(reason, [])
+        if value and len(shown) < EXAMPLES:
+            shown.append(value[:200])
+
+
+def _reasons(rejects: pa.Table) -> Iterator[tuple[str, str | None]]:
+    return zip(rejects["reason"].to_pylist(), rejects["value"].to_pylist(), strict=True)

@@ -1,0 +1,92 @@
+"""Where a run's steps leave what the next step needs: whole files by name, in a folder or below an S3 prefix.
+
+A task passes a reference to such a file, never its rows (C-99, C-100): its URI and the digest of what it must hold.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+from uuid import uuid4
+
+from sitemap_ops.connections import Connections
+from sitemap_ops.errors import TargetError
+from sitemap_ops.storage import Headers, Store, check_key, open_store
+
+BINARY = Headers("application/octet-stream")
+
+
+class Workspace(AbstractContextManager["Workspace"]):
+    """The staging files of one run. Leaving it removes local copies, not the run's files: `remove` does."""
+
+    def __init__(self, uri: str, connections: Connections, aws_conn_id: str | None) -> None:
+        self.uri = uri
+        self._store: Store | None = None
+        self._copies: tempfile.TemporaryDirectory[str] | None = None
+        parts = urlsplit(uri)
+        if parts.scheme == "file":
+            self._folder = Path(unquote(parts.path))
+        else:
+            self._store = open_store(uri, connections, aws_conn_id=aws_conn_id)
+            self._copies = tempfile.TemporaryDirectory(prefix="sitemap-ops-")
+            self._folder = Path(self._copies.name)
+
+    def __exit__(self, *_: object) -> None:
+        if self._copies:
+            self._copies.cleanup()
+
+    @contextmanager
+    def create(self, name: str) -> Iterator[Path]:
+        """A path to write a file to; the file is there, whole, once the block has ended without an error."""
+        path = self._folder / check_key(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = path.with_name(f".{path.name}.{uuid4().hex}")
+        try:
+            yield unfinished
+            unfinished.replace(path)
+        except OSError as error:
+            raise TargetError(f"Can't write {error.filename or path}: {error.strerror}. Look at the disk behind `work`.") from error
+        finally:
+            unfinished.unlink(missing_ok=True)
+        if self._store:
+            self._store.upload(path, name, BINARY)
+
+    def fetch(self, name: str) -> Path:
+        """A local path of a file of the run. Raises TargetError where there is none."""
+        path = self._folder / check_key(name)
+        if self._store and not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._store.download(name, path)
+        if not path.exists():
+            raise TargetError(
+                f"{self.uri}{name} is gone: an earlier step's result has been removed, or `work` is a folder of another"
+                " machine. Run from the first step again; tasks on several machines need `work` on S3."
+            )
+        return path
+
+    def write_json(self, name: str, value: Any) -> dict[str, str]:
+        """Store a step's result; gives the reference that the next step takes."""
+        body = json.dumps(value, sort_keys=True, ensure_ascii=False).encode()
+        with self.create(name) as path:
+            path.write_bytes(body)
+        return {"uri": f"{self.uri}{name}", "digest": hashlib.sha256(body).hexdigest()}
+
+    def read_json(self, reference: dict[str, Any]) -> Any:
+        """What a reference stands for. Raises TargetError where it is not what the reference was made for."""
+        body = self.fetch(reference["uri"].removeprefix(self.uri)).read_bytes()
+        if hashlib.sha256(body).hexdigest() != reference["digest"]:
+            raise TargetError(f"{reference['uri']} was changed by another attempt of this run: run from the first step again.")
+        return json.loads(body)
+
+    def remove(self) -> None:
+        """Delete all of the run's files."""
+        if self._store:
+            self._store.delete([stored.key for stored in self._store.list()])
+        shutil.rmtree(self._folder, ignore_errors=True)
