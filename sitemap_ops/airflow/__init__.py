@@ -1,0 +1,1 @@
+"""What ties the steps to Airflow: the DAG of a site, and its connections. Only this package imports Airflow."""
