@@ -81,28 +81,33 @@ class Store(Protocol):
         """Remove objects; one that is not there is no error. Raises TargetError naming what could not be removed."""
 
 
-_SEGMENT = re.compile(r"[^\x00-\x1f\x7f\\]+")
+_SEGMENT = re.compile(r"[^\x00-\x1f\x7f\\\ud800-\udfff]+")
 MAX_KEY_BYTES = 1_024
 
 
 def check_key(key: str) -> str:
-    """The key itself, or UsageError: no empty, `.` or `..` segment, no control character or backslash, at most 1,024 bytes."""
+    """The key itself, or UsageError.
+
+    No empty, `.` or `..` segment, no control character, backslash or lone surrogate, 1 to 1,024 bytes of UTF-8.
+    """
     segments = key.split("/")
     if (
         any(part in ("", ".", "..") or not _SEGMENT.fullmatch(part) for part in segments)
-        or len(key.encode("utf-8", "surrogatepass")) > MAX_KEY_BYTES
+        or len(key.encode()) > MAX_KEY_BYTES
     ):
-        raise UsageError(f"{key!r} can't be an object's key: it has to stay below its store's root, in 1 to 1,024 bytes.")
+        raise UsageError(
+            f"{key!r} can't be an object's key: it has to stay below its store's root, in 1 to 1,024 bytes."
+        )
     return key
 
 
-def open_store(uri: str, connections: Connections, *, aws_conn_id: str | None = None) -> Store:
-    """The store at `s3://bucket/prefix/` or `file:///folder/`."""
+def open_store(uri: str, connections: Connections, *, aws_conn_id: str | None = None, acl: str | None = None) -> Store:
+    """The store at `s3://bucket/prefix/` or `file:///folder/`; `acl` is a canned ACL for objects on S3 (C-8)."""
     parts = urlsplit(uri)
     if parts.scheme == "s3" and parts.netloc:
         from sitemap_ops.storage.s3 import S3Store
 
-        return S3Store(connections.s3(aws_conn_id), parts.netloc, parts.path.strip("/"))
+        return S3Store(connections.s3(aws_conn_id), parts.netloc, parts.path.strip("/"), acl=acl)
     if parts.scheme == "file" and parts.netloc in ("", "localhost"):
         from sitemap_ops.storage.folder import FolderStore
 

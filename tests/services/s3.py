@@ -1,1 +1,217 @@
-"""(being built)"""
+"""Real S3 APIs on loopback: SeaweedFS (one binary from its wheel, authentication on) and moto's server.
+
+`seaweedfs` and `moto` are plain context managers, so that the demo can use them too.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import sysconfig
+import time
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+
+from sitemap_ops.storage.s3 import S3Store, client_config
+from tests.services.shared import missing
+
+REGION = "us-east-1"
+START_SECONDS = 30.0
+START_ATTEMPTS = 3
+
+# The child asks the kernel to be killed with its parent (Linux): no orphan, however the parent ends.
+_LAUNCH = """
+import ctypes, os, signal, sys
+if sys.platform == "linux":
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+    if os.getppid() != int(sys.argv[1]):
+        sys.exit("the parent is gone")
+os.execv(sys.argv[2], sys.argv[2:])
+"""
+
+
+@dataclass(frozen=True)
+class S3Service:
+    """A running S3 API and the key to it. The secret has letters that URLs and JSON would escape, to find leaks by."""
+
+    name: str
+    endpoint_url: str
+    access_key: str
+    secret_key: str = field(repr=False)
+
+    def client(self, *, secret_key: str | None = None, config: Config | None = None, **overrides: Any) -> Any:
+        """A client as the product makes it; `config` is merged over the product's."""
+        base = client_config(self.endpoint_url)
+        return boto3.session.Session().client(
+            "s3",
+            endpoint_url=overrides.pop("endpoint_url", self.endpoint_url),
+            aws_access_key_id=overrides.pop("access_key", self.access_key),
+            aws_secret_access_key=secret_key or self.secret_key,
+            region_name=REGION,
+            config=base.merge(config) if config else base,
+            **overrides,
+        )
+
+    def create_bucket(self, name: str | None = None) -> str:
+        """A bucket, with a fresh name unless one is given; one that is there already is kept."""
+        name = name or f"test-{uuid.uuid4().hex[:16]}"
+        client = self.client()
+        with suppress(client.exceptions.BucketAlreadyOwnedByYou, client.exceptions.BucketAlreadyExists):
+            client.create_bucket(Bucket=name)
+        return name
+
+    def store(self, bucket: str, prefix: str = "", **options: Any) -> S3Store:
+        return S3Store(self.client(), bucket, prefix, **options)
+
+    def environment(self) -> dict[str, str]:
+        """What boto3 in another process needs to find this service."""
+        return {
+            "AWS_ENDPOINT_URL_S3": self.endpoint_url,
+            "AWS_ACCESS_KEY_ID": self.access_key,
+            "AWS_SECRET_ACCESS_KEY": self.secret_key,
+            "AWS_DEFAULT_REGION": REGION,
+            "AWS_EC2_METADATA_DISABLED": "true",
+        }
+
+
+@contextmanager
+def seaweedfs(folder: Path) -> Iterator[S3Service]:
+    """SeaweedFS with its data below `folder` (kept), on free loopback ports, silent, telemetry off."""
+    weed = _binary("weed")
+    folder = folder.resolve()
+    (folder / "tmp").mkdir(parents=True, exist_ok=True)
+
+    def command(ports: list[int]) -> list[str]:
+        names = ("s3", "master", "volume", "filer", "admin")
+        options = [f"-{name}.port={port}" for name, port in zip(names, ports[0::2], strict=True)]
+        options += [f"-{name}.port.grpc={port}" for name, port in zip(names, ports[1::2], strict=True)]
+        return [
+            weed, "mini", f"-dir={folder}", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", *options,
+            "-master.telemetry=false", "-webdav=false", "-admin.ui=false", "-s3.port.iceberg=0", "-s3.port.lance=0",
+            "-s3.autoCreateBucket=false", "-s3.allowDeleteBucketNotEmpty=false",
+            f"-s3.localSocket={folder}/tmp/s3.sock", f"-filer.localSocket={folder}/tmp/filer.sock",
+        ]  # fmt: skip
+
+    with _started("seaweedfs", command, 10, folder) as service:
+        yield service
+
+
+@contextmanager
+def moto(folder: Path) -> Iterator[S3Service]:
+    """moto's server: a second, unlike implementation. It checks conditions, but neither keys nor checksums."""
+    server = _binary("moto_server")
+    folder.mkdir(parents=True, exist_ok=True)
+    with _started("moto", lambda ports: [server, "-H", "127.0.0.1", "-p", str(ports[0])], 1, folder) as service:
+        yield service
+
+
+@contextmanager
+def _started(name: str, command: Any, ports_needed: int, folder: Path) -> Iterator[S3Service]:
+    with ExitStack() as stack:
+        for attempt in range(1, START_ATTEMPTS + 1):
+            # Another process may take a port between the look and the start: then try with others.
+            ports = _free_ports(ports_needed)
+            service = S3Service(name, f"http://127.0.0.1:{ports[0]}", "sitemapops", "S3cr3t/p@ss+w0rd&")
+            process = stack.enter_context(_process(command(ports), service, folder))
+            try:
+                _wait_until_ready(service, process, folder)
+                break
+            except RuntimeError:
+                stack.close()
+                if attempt == START_ATTEMPTS:
+                    raise
+        yield service
+
+
+@contextmanager
+def _process(command: list[str], service: S3Service, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+    environment: Mapping[str, str] = {
+        "PATH": os.environ.get("PATH", ""),
+        "HOME": str(folder),
+        "TMPDIR": str(folder / "tmp") if (folder / "tmp").is_dir() else str(folder),
+        "AWS_ACCESS_KEY_ID": service.access_key,
+        "AWS_SECRET_ACCESS_KEY": service.secret_key,
+    }
+    with (folder / f"{service.name}.log").open("ab") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-I", "-S", "-c", _LAUNCH, str(os.getpid()), *command],
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,  # a terminal's Ctrl-C reaches the parent only, which then stops it in order
+        )
+    try:
+        yield process
+    finally:
+        # SeaweedFS needs 4.5 s for SIGTERM and loses nothing by SIGKILL (tried: 0 of 1,334 acknowledged objects).
+        process.kill()
+        process.wait()
+
+
+def _wait_until_ready(service: S3Service, process: subprocess.Popen[bytes], folder: Path) -> None:
+    quick = Config(retries={"mode": "standard", "total_max_attempts": 1}, connect_timeout=1, read_timeout=5)
+    client = service.client(config=quick)
+    probe = {"Bucket": "ready", "Key": "probe"}
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        with suppress(BotoCoreError, ClientError):
+            client.create_bucket(Bucket="ready")
+            client.put_object(**probe, Body=b"x")
+            client.delete_object(**probe)
+            client.delete_bucket(Bucket="ready")
+            return
+        with suppress(BotoCoreError, ClientError):
+            client.delete_bucket(Bucket="ready")
+        time.sleep(0.1)
+    tail = (folder / f"{service.name}.log").read_text(errors="replace")[-2000:]
+    raise RuntimeError(f"{service.name} did not start within {START_SECONDS:.0f} s; its log ends:\n{tail}")
+
+
+def _free_ports(count: int) -> list[int]:
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in sockets]
+
+
+def _binary(name: str) -> str:
+    beside = Path(sysconfig.get_path("scripts")) / name
+    found = str(beside) if beside.exists() else shutil.which(name)
+    if not found:
+        missing(f"the program {name!r}: pip install -r requirements-dev.txt")
+        raise AssertionError
+    return found
+
+
+@pytest.fixture(scope="session")
+def s3_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Service]:
+    """SeaweedFS: checks signatures, checksums and conditions, and keeps its data on disk."""
+    with seaweedfs(tmp_path_factory.mktemp("seaweedfs")) as service:
+        yield service
+
+
+@pytest.fixture
+def bucket(s3_service: S3Service) -> str:
+    """A fresh, empty bucket of `s3_service`."""
+    return s3_service.create_bucket()
+
+
+@pytest.fixture(scope="session")
+def moto_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Service]:
+    with moto(tmp_path_factory.mktemp("moto")) as service:
+        yield service

@@ -1,0 +1,204 @@
+"""A folder as a Store: what a local web server serves, and the stand-in for S3 on one machine.
+
+A file appears whole or not at all, and stays after a power cut: temporary file, fsync, rename, fsync of the folder.
+Conditions hold between processes by a lock. The file system must honour flock (local ones and NFS do).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shutil
+import uuid
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from sitemap_ops.errors import ConflictError, TargetError, UsageError
+from sitemap_ops.storage import Headers, Stored, check_key
+from sitemap_ops.storage.content import GZIP_MAGIC, content_sha256
+
+OWN_PREFIX = ".sitemap-ops-"
+"""Names of the lock and of temporary files; no key's segment may begin like this."""
+
+_LOCK = f"{OWN_PREFIX}lock"
+_BLOCK = 1 << 20
+_NOTHING_THERE = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
+
+
+class FolderStore:
+    """Files below a folder, which is made when first written to. Files have no headers: a web server decides them."""
+
+    def __init__(self, path: Path) -> None:
+        self._root = path.resolve()
+        self.uri = f"{self._root.as_uri()}/"
+
+    def __repr__(self) -> str:
+        return f"FolderStore({str(self._root)!r})"
+
+    def head(self, key: str) -> Stored | None:
+        path = self._path(key)
+        with _explained("read", path):
+            return _describe(key, path)
+
+    def get(self, key: str) -> tuple[bytes, Stored] | None:
+        path = self._path(key)
+        with _explained("read", path):
+            try:
+                body = path.read_bytes()
+            except _NOTHING_THERE:
+                return None
+        return body, _stored(key, body)
+
+    def put(
+        self,
+        key: str,
+        body: bytes,
+        headers: Headers,
+        *,
+        sha256: str | None = None,
+        if_match: str | None = None,
+        if_none_match: bool = False,
+    ) -> Stored:
+        path = self._path(key)
+        with _explained("write", path), self._temporary(path) as part:
+            with part.open("xb") as file:
+                file.write(body)
+                file.flush()
+                os.fsync(file.fileno())
+            with self._locked():
+                if if_none_match or if_match is not None:
+                    self._check(key, path, if_match)
+                self._replace(part, path)
+        return _stored(key, body)
+
+    def download(self, key: str, path: Path) -> None:
+        source = self._path(key)
+        with _explained("write", path):
+            try:
+                shutil.copyfile(source, path)
+            except FileNotFoundError:
+                raise TargetError(
+                    f"There is nothing at {source} to read: it was never written, or was removed."
+                ) from None
+
+    def upload(self, path: Path, key: str, headers: Headers) -> None:
+        target = self._path(key)
+        with _explained("write", target), self._temporary(target) as part:
+            with path.open("rb") as source, part.open("xb") as file:
+                shutil.copyfileobj(source, file, _BLOCK)
+                file.flush()
+                os.fsync(file.fileno())
+            with self._locked():
+                self._replace(part, target)
+
+    def list(self, prefix: str = "") -> Iterator[Stored]:
+        with _explained("list", self._root):
+            for path, size in _files(self._root):
+                key = path.relative_to(self._root).as_posix()
+                if key.startswith(prefix):
+                    yield Stored(key, size, "")
+
+    def delete(self, keys: Iterable[str]) -> None:
+        for path in [self._path(key) for key in keys]:
+            with _explained("delete", path), suppress(*_NOTHING_THERE):
+                path.unlink()
+
+    def _path(self, key: str) -> Path:
+        """Where a key lies. Raises UsageError for one that leaves the root, also through a symbolic link."""
+        path = self._root.joinpath(*check_key(key).split("/"))
+        if any(part.startswith(OWN_PREFIX) for part in key.split("/")):
+            raise UsageError(
+                f"{key!r} can't be a key in {self.uri}: names with {OWN_PREFIX!r} in front are this program's."
+            )
+        if not path.resolve().is_relative_to(self._root):
+            raise UsageError(
+                f"{path} leads out of {self._root} through a symbolic link: replace the link by a real file."
+            )
+        return path
+
+    def _check(self, key: str, path: Path, if_match: str | None) -> None:
+        found = _describe(key, path)
+        if (found.etag if found else None) != if_match:
+            raise ConflictError(
+                f"{path} was changed by another run since this one looked, which therefore stopped without overwriting"
+                " it: see which run won, and run again if its result is not what you want."
+            )
+
+    @contextmanager
+    def _temporary(self, path: Path) -> Iterator[Path]:
+        """A name in the same folder (a rename stays within one file system), removed when it was not used."""
+        missing = [each for each in (path.parent, *path.parent.parents) if not each.exists()]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for each in missing:
+            _sync(each.parent)
+        part = path.with_name(f"{OWN_PREFIX}{uuid.uuid4().hex}")
+        try:
+            yield part
+        finally:
+            part.unlink(missing_ok=True)
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        with (self._root / _LOCK).open("a") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+    @staticmethod
+    def _replace(part: Path, path: Path) -> None:
+        part.replace(path)
+        _sync(path.parent)
+
+
+def _describe(key: str, path: Path) -> Stored | None:
+    """The file as an object: its ETag is the SHA-256 of the bytes, read a block at a time."""
+    try:
+        file = path.open("rb")
+    except _NOTHING_THERE:
+        return None
+    with file:
+        etag = hashlib.file_digest(file, "sha256").hexdigest()
+        size = file.tell()
+        file.seek(0)
+        zipped = file.read(len(GZIP_MAGIC)) == GZIP_MAGIC
+        file.seek(0)
+        content = content_sha256(iter(lambda: file.read(_BLOCK), b"")) if zipped else etag
+    return Stored(key, size, etag, sha256=content)
+
+
+def _stored(key: str, body: bytes) -> Stored:
+    return Stored(key, len(body), hashlib.sha256(body).hexdigest(), sha256=content_sha256([body]))
+
+
+def _files(folder: Path) -> Iterator[tuple[Path, int]]:
+    """Regular files below a folder with their sizes, in the order of their keys; own files and links are left out."""
+    if not folder.is_dir():
+        return
+    with os.scandir(folder) as found:
+        entries = [entry for entry in found if not entry.is_symlink() and not entry.name.startswith(OWN_PREFIX)]
+    for entry in sorted(entries, key=lambda each: each.name + ("/" if each.is_dir() else "")):
+        path = Path(entry.path)
+        if entry.is_dir():
+            yield from _files(path)
+        else:
+            yield path, entry.stat().st_size
+
+
+def _sync(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def _explained(action: str, path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise TargetError(
+            f"It was not possible to {action} {path} ({reason}): check the folder, its permissions and the free space."
+        ) from None

@@ -1,0 +1,276 @@
+"""A prefix of an S3 bucket as a Store.
+
+What the SDK leaves open is decided here: the server checks each body (ChecksumSHA256), a refused checksum and a 409 are
+sent again, and a 412 is compared with what is there before it counts as lost, since the answer to a write that did
+succeed may have been lost on its way and the SDK then tried again (S3-14, S3-17, S3-18).
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from boto3.exceptions import Boto3Error
+from boto3.s3.transfer import TransferConfig
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError, IncompleteReadError
+from s3transfer.exceptions import RetriesExceededError
+
+from sitemap_ops.errors import ConflictError, TargetError
+from sitemap_ops.storage import Headers, Stored, check_key
+from sitemap_ops.storage.content import content_sha256
+from sitemap_ops.storage.s3_errors import code_of, explain, status_of
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+
+MAX_CONNECTIONS = 16
+DELETE_BATCH = 1_000
+"""Keys that one DeleteObjects request takes (S3-21)."""
+
+_SENDS = 5
+"""How often a body is sent, or read, where the SDK itself does not try again."""
+
+_AWS_HOST = re.compile(r"(^|\.)amazonaws\.com(\.cn)?$")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_TRANSFER = TransferConfig(multipart_chunksize=16 << 20, max_concurrency=4)
+
+
+def client_config(endpoint_url: str | None) -> Config:
+    """How a client of this endpoint behaves; None is AWS.
+
+    The SDK's default of three attempts gives up on a few seconds of 503 SlowDown, and its 60 s of waiting hide a
+    stalled connection. Endpoints that are not AWS get path-style addresses, and no checksum they may not know (S3-14).
+    """
+    options: dict[str, Any] = {
+        "retries": {"mode": "standard", "total_max_attempts": 8},
+        "connect_timeout": 5,
+        "read_timeout": 30,
+        "max_pool_connections": MAX_CONNECTIONS,
+        "tcp_keepalive": True,
+    }
+    if endpoint_url and not _AWS_HOST.search(urlsplit(endpoint_url).hostname or ""):
+        options |= {
+            "request_checksum_calculation": "when_required",
+            "response_checksum_validation": "when_required",
+            "s3": {"addressing_style": "path"},
+        }
+    return Config(**options)
+
+
+class S3Store:
+    """Objects below `prefix` of `bucket`. `acl` is a canned ACL for every object written; None sends none (C-8)."""
+
+    def __init__(self, client: S3Client, bucket: str, prefix: str = "", *, acl: str | None = None) -> None:
+        self._client = client
+        self._bucket = bucket
+        self._prefix = f"{check_key(prefix.strip('/'))}/" if prefix.strip("/") else ""
+        self._extra = {"ACL": acl} if acl else {}
+        self._bucket_is_there = False
+        self.uri = f"s3://{bucket}/{self._prefix}"
+
+    def __repr__(self) -> str:
+        return f"S3Store({self.uri!r})"
+
+    def head(self, key: str) -> Stored | None:
+        path = self._path(key)
+        with self._explained("read", key):
+            try:
+                answer = self._client.head_object(Bucket=self._bucket, Key=path)
+            except ClientError as error:
+                if status_of(error) != 404:
+                    raise
+                self._check_bucket()
+                return None
+        return _stored(key, answer)
+
+    def get(self, key: str) -> tuple[bytes, Stored] | None:
+        path = self._path(key)
+        with self._explained("read", key):
+            for attempt in range(1, _SENDS + 1):
+                try:
+                    answer = self._client.get_object(Bucket=self._bucket, Key=path)
+                    return answer["Body"].read(), _stored(key, answer)
+                except ClientError as error:
+                    if code_of(error) != "NoSuchKey":
+                        raise
+                    return None
+                except (HTTPClientError, IncompleteReadError):  # a body cut short: not the SDK's to retry
+                    if attempt == _SENDS:
+                        raise
+                    _pause(attempt)
+        raise AssertionError("unreachable")
+
+    def put(
+        self,
+        key: str,
+        body: bytes,
+        headers: Headers,
+        *,
+        sha256: str | None = None,
+        if_match: str | None = None,
+        if_none_match: bool = False,
+    ) -> Stored:
+        """As `Store.put`. The digest is kept as metadata `sha256`, computed where the caller gives none."""
+        digest = sha256 or content_sha256([body])
+        metadata = {"sha256": digest} if digest else {}
+        request: dict[str, Any] = {
+            "Bucket": self._bucket,
+            "Key": self._path(key),
+            "Body": body,
+            "ChecksumSHA256": base64.b64encode(hashlib.sha256(body).digest()).decode(),
+            "Metadata": metadata,
+            **_header_fields(headers),
+            **self._extra,
+        }
+        if if_match is not None:
+            request["IfMatch"] = if_match
+        if if_none_match:
+            request["IfNoneMatch"] = "*"
+        conditional = if_none_match or if_match is not None
+        with self._explained("write", key):
+            for attempt in range(1, _SENDS + 1):
+                try:
+                    etag = self._client.put_object(**request)["ETag"]
+                    return Stored(key, len(body), etag, headers, digest, metadata)
+                except ClientError as error:
+                    if conditional and _condition_failed(error):
+                        return self._ours_or_conflict(key, digest)
+                    if attempt == _SENDS or not _worth_sending_again(error):
+                        raise
+                    _pause(attempt)
+        raise AssertionError("unreachable")
+
+    def download(self, key: str, path: Path) -> None:
+        source = self._path(key)
+        with self._explained("read", key), _replacing(path) as part:
+            self._client.download_file(self._bucket, source, str(part), Config=_TRANSFER)
+
+    def upload(self, path: Path, key: str, headers: Headers) -> None:
+        """As `Store.upload`, in parts where the file is large; the parts of a failed upload are removed."""
+        target = self._path(key)
+        extra = {**_header_fields(headers), **self._extra, "ChecksumAlgorithm": "SHA256"}
+        with self._explained("write", key), path.open("rb") as file:
+            self._client.upload_fileobj(file, self._bucket, target, ExtraArgs=extra, Config=_TRANSFER)
+
+    def list(self, prefix: str = "") -> Iterator[Stored]:
+        pages = self._client.get_paginator("list_objects_v2").paginate(
+            Bucket=self._bucket, Prefix=self._prefix + prefix
+        )
+        with self._explained("list", prefix):
+            for page in pages:
+                for found in page.get("Contents", ()):
+                    key = found["Key"].removeprefix(self._prefix)
+                    if key and not key.endswith("/"):  # consoles make such keys to show a folder
+                        yield Stored(key, found["Size"], found["ETag"])
+
+    def delete(self, keys: Iterable[str]) -> None:
+        paths = iter([self._path(key) for key in keys])
+        while batch := list(islice(paths, DELETE_BATCH)):
+            with self._explained("delete from", ""):
+                answer = self._client.delete_objects(
+                    Bucket=self._bucket, Delete={"Objects": [{"Key": path} for path in batch], "Quiet": True}
+                )
+            failed = [error for error in answer.get("Errors", ()) if error.get("Code") != "NoSuchKey"]
+            if failed:
+                raise TargetError(
+                    f"{len(failed)} of {len(batch)} objects could not be deleted from {self.uri}, the first"
+                    f" {failed[0].get('Key', '')!r} ({failed[0].get('Code', 'unknown')}):"
+                    " check that the connection's policy allows s3:DeleteObject."
+                )
+
+    def _path(self, key: str) -> str:
+        return check_key(self._prefix + check_key(key))
+
+    def _check_bucket(self) -> None:
+        """HEAD answers 404 for a missing bucket as for a missing key: ask once which of them it is."""
+        if not self._bucket_is_there:
+            try:
+                self._client.head_bucket(Bucket=self._bucket)
+            except ClientError as error:
+                if status_of(error) != 404:
+                    return
+                raise ClientError({**error.response, "Error": {"Code": "NoSuchBucket"}}, error.operation_name) from None
+            self._bucket_is_there = True
+
+    def _ours_or_conflict(self, key: str, digest: str | None) -> Stored:
+        found = self.head(key)
+        if found is not None and digest is not None and found.sha256 == digest:
+            return found
+        raise ConflictError(
+            f"{self.uri}{key} was changed by another run since this one looked, which therefore stopped without"
+            " overwriting it: see which run won, and run again if its result is not what you want."
+        )
+
+    @contextmanager
+    def _explained(self, action: str, key: str) -> Iterator[None]:
+        try:
+            yield
+        except (BotoCoreError, ClientError, Boto3Error, RetriesExceededError) as error:
+            raise explain(
+                error,
+                action=action,
+                uri=self.uri + key,
+                bucket=self._bucket,
+                endpoint=self._client.meta.endpoint_url,
+            ) from None  # what botocore says can hold user info and signatures
+
+
+def _condition_failed(error: ClientError) -> bool:
+    """412; or 404, which an If-Match on an object that is gone gets (S3-18)."""
+    return status_of(error) == 412 or (status_of(error) == 404 and code_of(error) == "NoSuchKey")
+
+
+def _worth_sending_again(error: ClientError) -> bool:
+    """A conflict of two requests under way at once, or a body that arrived damaged: the SDK gives up on both."""
+    return status_of(error) == 409 or code_of(error) in ("BadDigest", "XAmzContentSHA256Mismatch")
+
+
+def _pause(attempt: int) -> None:
+    time.sleep(0.05 * 2**attempt)
+
+
+def _header_fields(headers: Headers) -> dict[str, str]:
+    """A fresh dict for each object: nothing of one object's headers can reach the next (C-11)."""
+    fields = {
+        "ContentType": headers.content_type,
+        "CacheControl": headers.cache_control,
+        "ContentEncoding": headers.content_encoding,
+    }
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _stored(key: str, answer: Mapping[str, Any]) -> Stored:
+    metadata = answer.get("Metadata", {})
+    digest = metadata.get("sha256", "")
+    return Stored(
+        key,
+        answer["ContentLength"],
+        answer["ETag"],
+        Headers(answer.get("ContentType", ""), answer.get("CacheControl"), answer.get("ContentEncoding")),
+        digest if _SHA256.fullmatch(digest) else None,
+        metadata,
+    )
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[Path]:
+    """A file beside `path` that takes its place when all went well: no half-read file is ever under the name."""
+    try:
+        with tempfile.TemporaryDirectory(prefix=".download-", dir=path.parent) as folder:
+            part = Path(folder) / "part"
+            yield part
+            part.replace(path)
+    except OSError as error:
+        raise TargetError(
+            f"{path} can't be written ({error.strerror}): check the folder's space and permissions."
+        ) from None
