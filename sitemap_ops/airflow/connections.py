@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 AWS_DEFAULT = "aws_default"
 """The id that Airflow itself takes for boto3's own credential chain where no such connection exists."""
 
-_HOOK_ONLY = {"iam", "azure_conn_id"}
-"""Extras that get a password at the moment of connecting: the hook's work, and no URL can say it."""
+_BY_HOOK = {"iam", "azure_conn_id"}
+"""Extras that get a password at the moment of connecting: the hook's work, which no URL can say."""
 
 _POSTGRES_AIRFLOW = {
     "aws_conn_id", "cluster-identifier", "cursor", "redshift", "redshift-serverless", "sqlalchemy_query",
@@ -50,7 +50,9 @@ class AirflowConnections:
         Raises UsageError where there is no such connection, or none that a database can be reached by.
         """
         connection = _connection(conn_id)
-        if connection.conn_type in _URLS and not _HOOK_ONLY & connection.extra_dejson.keys():
+        if _BY_HOOK & connection.extra_dejson.keys():
+            return Database(conn_id, connect=_hook(connection).get_conn)
+        if connection.conn_type in _URLS:
             return Database(conn_id, url=_URLS[connection.conn_type](connection))
         hook = _hook(connection)
         try:

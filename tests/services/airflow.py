@@ -1,1 +1,153 @@
-"""(being built)"""
+"""Airflow in a temporary home: for this process (structure tests), and for processes of its own (runs, servers).
+
+Airflow reads its configuration when it is first imported: this module sets the environment when pytest loads it as a
+plugin, before any test can import Airflow. What runs tasks does so in processes of its own, on a copy of a database
+that is initialised once.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.services.shared import ROOT
+
+SECRET_KEY = "only-for-tests-on-loopback-only-for-tests-on-loopback"
+
+
+def settings(home: Path, dags: Path) -> dict[str, str]:
+    """Airflow's own variables: everything below `home`, no example, no telemetry, no plugin."""
+    return {
+        "AIRFLOW_HOME": str(home),
+        "AIRFLOW__CORE__DAGS_FOLDER": str(dags),
+        "AIRFLOW__CORE__PLUGINS_FOLDER": str(home / "plugins"),
+        "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
+        "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_ALL_ADMINS": "True",
+        "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{home}/airflow.db",
+        "AIRFLOW__LOGGING__BASE_LOG_FOLDER": str(home / "logs"),
+        "AIRFLOW__USAGE_DATA_COLLECTION__ENABLED": "False",
+        "AIRFLOW__API_AUTH__JWT_SECRET": SECRET_KEY,
+        "AIRFLOW__API__SECRET_KEY": SECRET_KEY,
+    }
+
+
+def environment(home: Path, dags: Path) -> dict[str, str]:
+    """All variables of a process that is to be an Airflow of its own."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("AIRFLOW")}
+    # Some machines forbid bytecode files, and then each start of Airflow compiles 1,400 modules again.
+    inherited.pop("PYTHONDONTWRITEBYTECODE", None)
+    return (
+        inherited | settings(home, dags) | {"PYTHONPATH": str(ROOT), "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
+    )
+
+
+def copy_dags(folder: Path) -> Path:
+    """The project's DAG folder as a user deploys it, without site files."""
+    shutil.copytree(ROOT / "dags", folder, ignore=shutil.ignore_patterns("__pycache__", "*.yaml"), dirs_exist_ok=True)
+    (folder / "sites").mkdir(exist_ok=True)
+    return folder
+
+
+def migrate(variables: Mapping[str, str]) -> None:
+    """Initialise (or upgrade) the metadata database."""
+    done = subprocess.run(
+        [sys.executable, "-m", "airflow", "db", "migrate"], env=variables, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise RuntimeError(f"airflow db migrate failed:\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}")
+
+
+@dataclass(frozen=True)
+class Airflow:
+    """One installation: a home with a database of its own, a DAG folder, the variables that make it."""
+
+    home: Path
+    dags: Path
+    variables: dict[str, str] = field(repr=False)
+
+    def add_site(self, name: str, text: str) -> Path:
+        """A site file in the DAG folder."""
+        path = self.dags / "sites" / f"{name}.yaml"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def add_connection(self, conn_id: str, **fields: Any) -> None:
+        self.variables[f"AIRFLOW_CONN_{conn_id.upper()}"] = json.dumps(fields)
+
+    def command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """`airflow ...` to its end."""
+        return self.run("airflow", *arguments)
+
+    def test_dag(self, dag_id: str, *options: str) -> subprocess.CompletedProcess[str]:
+        """One run by `dag.test()`; see `tests.services.dag_run` for the options."""
+        return self.run("tests.services.dag_run", dag_id, *options)
+
+    def run(self, module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", module, *arguments],
+            env=self.variables,
+            cwd=self.home,
+            capture_output=True,
+            text=True,
+            timeout=240,
+            check=False,
+        )
+
+    def query(self, sql: str, *values: Any) -> list[dict[str, Any]]:
+        """Rows of the metadata database."""
+        with closing(sqlite3.connect(self.home / "airflow.db", timeout=30)) as database:
+            database.row_factory = sqlite3.Row
+            return [dict(row) for row in database.execute(sql, values)]
+
+    def states(self, dag_id: str) -> dict[str, list[str]]:
+        """The states of each task of the newest run, by map index."""
+        found: dict[str, list[str]] = {}
+        for row in self.query(
+            "SELECT task_id, state FROM task_instance WHERE run_id = (SELECT run_id FROM dag_run WHERE dag_id = ?"
+            " ORDER BY id DESC LIMIT 1) ORDER BY task_id, map_index",
+            dag_id,
+        ):
+            found.setdefault(row["task_id"], []).append(row["state"])
+        return found
+
+    def xcoms(self) -> list[dict[str, Any]]:
+        """All XComs, oldest first: task_id, map_index, key, `text` as stored, `value`."""
+        rows = self.query("SELECT task_id, map_index, key, CAST(value AS TEXT) AS text FROM xcom ORDER BY timestamp")
+        return [row | {"value": json.loads(row["text"])} for row in rows]
+
+
+@pytest.fixture(scope="session")
+def airflow_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An initialised SQLite metadata database, to be copied."""
+    home = tmp_path_factory.mktemp("airflow")
+    migrate(environment(home, home / "dags"))
+    return home / "airflow.db"
+
+
+@pytest.fixture
+def airflow(airflow_database: Path, tmp_path: Path) -> Iterator[Airflow]:
+    """A fresh Airflow with the project's DAG folder, no site yet, no connection yet."""
+    home = tmp_path / "airflow"
+    home.mkdir()
+    shutil.copy(airflow_database, home / "airflow.db")
+    dags = copy_dags(tmp_path / "dags")
+    yield Airflow(home, dags, environment(home, dags))
+
+
+if "airflow" not in sys.modules:
+    _home = Path(tempfile.mkdtemp(prefix="sitemap-ops-airflow-"))
+    atexit.register(shutil.rmtree, _home, ignore_errors=True)
+    os.environ.update(settings(_home, ROOT / "dags"))
