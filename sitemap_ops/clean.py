@@ -28,8 +28,8 @@ _PASSWORD = re.compile(r"(//[^/@:]*):[^/@]*@")
 class Cleaned:
     """What became of a chunk.
 
-    entries: ENTRY_SCHEMA. rejects: REJECT_SCHEMA. changed: rows by code of what was rewritten or is worth a look, of URLs
-    and of optional values.
+    entries: ENTRY_SCHEMA. rejects: REJECT_SCHEMA. changed: rows by code of what was rewritten or is worth a look, of
+    URLs and of optional values.
     """
 
     rows: int
@@ -39,7 +39,7 @@ class Cleaned:
 
 
 def clean(chunk: Chunk, section: Section, policy: UrlPolicy, site: Site, as_of: datetime) -> Cleaned:
-    """The chunk's entries, and its rejects with their reasons (DESIGN 5); a bad optional value costs the tag, not the row."""
+    """The chunk's entries and rejects (DESIGN 5); a bad optional value costs the tag, not the row."""
     rows = chunk.rows
     raw = fill_template(section.loc, rows) if section.loc_is_template else rows[section.loc]
     urls = canonicalize(raw, policy)

@@ -1,4 +1,4 @@
-"""Between pandas' Arrow-backed columns and the Arrow arrays and byte buffers below them, without a copy where possible."""
+"""Between pandas' Arrow-backed columns and the Arrow arrays and byte buffers below them; no copies where possible."""
 
 from __future__ import annotations
 
@@ -55,5 +55,9 @@ def from_text_buffers(offsets: np.ndarray, data: np.ndarray, valid: np.ndarray |
     """
     mask = None if valid is None or valid.all() else pa.array(valid).buffers()[1]
     small = offsets[-1] < 2**31
-    buffers = [mask, pa.py_buffer(offsets.astype(np.int32 if small else np.int64)), pa.py_buffer(np.ascontiguousarray(data))]
+    buffers = [
+        mask,
+        pa.py_buffer(offsets.astype(np.int32 if small else np.int64)),
+        pa.py_buffer(np.ascontiguousarray(data)),
+    ]
     return pa.Array.from_buffers(pa.string() if small else pa.large_string(), len(offsets) - 1, buffers)

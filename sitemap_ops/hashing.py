@@ -1,9 +1,9 @@
 """A 64-bit hash of every string of a column, computed on the column's bytes.
 
 It decides where shards are cut and what they are called (DESIGN 6), so it may never change: a new hash would rename
-every shard of every site. It is not for security. Each string is read as little-endian 64-bit words, the last one padded
-with zeros; each word is mixed with its position (splitmix64's finaliser), the mixed words are added up, and the sum is
-mixed with the length. The empty string's hash is 0.
+every shard of every site. It is not for security. Each string is read as little-endian 64-bit words, the last one
+padded with zeros; each word is mixed with its position (splitmix64's finaliser), the mixed words are added up, and the
+sum is mixed with the length. The empty string's hash is 0.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from __future__ import annotations
 import bisect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -43,7 +44,7 @@ RANGE_ROWS = 131_072
 
 
 def distinct(entries: pa.Table) -> pa.Table:
-    """The entries sorted by loc, one for each loc.
+    """The entries sorted by loc, one for each.
 
     entries: ENTRY_SCHEMA and `section` (int32). Which one survives does not depend on the input's order (DESIGN 5): the
     earliest section, then the newest lastmod (none is last), then the smallest by rendered bytes.
@@ -71,7 +72,7 @@ def _survivors(entries: pa.Table, positions: np.ndarray, groups: np.ndarray) -> 
             "group": groups,
             "section": entries["section"].to_numpy(),
             "age": -arrow(rows["instant"]).cast(pa.float64()).to_numpy(zero_copy_only=False),
-            "rendered": [text[start:end] for start, end in zip(offsets[:-1], offsets[1:], strict=True)],
+            "rendered": [text[start:end] for start, end in pairwise(offsets)],
             "position": positions,
         }
     )
@@ -126,7 +127,8 @@ def key_ranges(runs: Sequence[tuple[int, Path]], rows: int = RANGE_ROWS) -> Iter
 
     runs: (section, path) of files of `write_run`. No loc is in two ranges, so `distinct` over each is distinct overall.
     """
-    opened = [_Run(pq.ParquetFile(path), section) for section, path in runs]
+    files = [(pq.ParquetFile(path), section) for section, path in runs]
+    opened = [_Run(file, section) for file, section in files if file.metadata.num_rows]
     for bound in [*_bounds([run.file for run in opened], rows), None]:
         pieces = [
             piece.append_column(SECTION, pa.array(np.full(piece.num_rows, run.section, np.int32)))
@@ -135,8 +137,8 @@ def key_ranges(runs: Sequence[tuple[int, Path]], rows: int = RANGE_ROWS) -> Iter
         ]
         if pieces:
             yield pa.concat_tables(pieces)
-    for run in opened:
-        run.file.close()
+    for file, _ in files:
+        file.close()
 
 
 def _bounds(files: Sequence[pq.ParquetFile], rows: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""Work on a stream in threads, in order and with bounded memory. What runs in them releases the GIL: Arrow, NumPy, gzip, S3."""
+"""Work on a stream in threads, in order, in bounded memory: for what releases the GIL, as Arrow, NumPy and gzip do."""
 
 from __future__ import annotations
 

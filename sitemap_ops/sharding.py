@@ -1,8 +1,8 @@
 """Where one shard ends and the next begins (DESIGN 6).
 
-A shard may be cut before any entry; its hash says how good a cut that is. Once a section's waiting entries no longer fit
-into one shard, the best of all cuts that fit is taken: the least `hash / fullness²`, with the hash as a number in [0, 1)
-and the fullness as the share of the limit, entries or bytes, whichever is nearer, that the shard would reach.
+A shard may be cut before any entry; its hash says how good a cut that is. Once a section's waiting entries no longer
+fit into one shard, the best of all cuts that fit is taken: the least `hash / fullness²`, with the hash as a number in
+[0, 1) and the fullness as the share of the limit, entries or bytes, whichever is nearer, that the shard would reach.
 
 So a cut is a function of the entries near it alone: an edit moves a cut only when it touches the best one or brings
 a better, and after a moved cut the next windows soon choose what they chose before. The square keeps shards three

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from isal import isal_zlib
 
 LEVEL = 3
@@ -12,7 +10,7 @@ LEVEL = 3
 _GZIP_WINDOW = 31
 
 
-def compress(pieces: Iterable[bytes | memoryview]) -> bytes:
-    """The pieces, one after the other, as one gzip member."""
+def compress(content: bytes) -> bytes:
+    """The content as one gzip member. It is taken whole: in pieces, their borders would show in the bytes."""
     compressor = isal_zlib.compressobj(LEVEL, isal_zlib.DEFLATED, _GZIP_WINDOW)
-    return b"".join([*(compressor.compress(piece) for piece in pieces), compressor.flush()])
+    return b"".join([compressor.compress(content), compressor.flush()])

@@ -84,7 +84,9 @@ def _order(rows: pa.Table) -> list[tuple[int, Piece]]:
     survivors = distinct(rows)
     section = survivors["section"]
     ranks = sorted(pc.unique(section).to_pylist())
-    return [(rank, _piece(survivors.filter(pc.equal(section, rank)) if len(ranks) > 1 else survivors)) for rank in ranks]
+    return [
+        (rank, _piece(survivors.filter(pc.equal(section, rank)) if len(ranks) > 1 else survivors)) for rank in ranks
+    ]
 
 
 def _piece(entries: pa.Table) -> Piece:
@@ -113,12 +115,10 @@ class _Writer:
     def __call__(self, numbered: tuple[int, Shard]) -> RenderedShard:
         rank, shard = numbered
         section = self.site.sections[rank].name
-        content = [HEADER, *(piece.data.data for piece in shard.pieces), FOOTER]
-        digest = hashlib.sha256()
-        for part in content:
-            digest.update(part)
+        content = b"".join([HEADER, *(piece.data.data for piece in shard.pieces), FOOTER])
+        digest = hashlib.sha256(content).hexdigest()
         body = compress(content)
-        suffix = f"-{digest.hexdigest()[:16]}" if self.site.names == "immutable" else ""
+        suffix = f"-{digest[:16]}" if self.site.names == "immutable" else ""
         key = f"{self.site.site}-{section}-{shard.key}{suffix}.xml.gz"
         with self.workspace.create(f"shards/{key}") as path:
             path.write_bytes(body)
@@ -127,16 +127,16 @@ class _Writer:
             set="main",
             section=section,
             entries=shard.entries,
-            xml_bytes=sum(memoryview(part).nbytes for part in content),
+            xml_bytes=len(content),
             gzip_bytes=len(body),
-            sha256=digest.hexdigest(),
+            sha256=digest,
         )
 
 
 def _collect_rejects(sections: list[dict[str, Any]], workspace: Workspace) -> None:
     """One file of all rejects; gzip members one after the other are one gzip file to every reader."""
     with workspace.create(REJECTS) as path, path.open("wb") as out:
-        out.write(compress([_REJECTS_HEADER]))
+        out.write(compress(_REJECTS_HEADER))
         for name in (name for part in sections for name in part["rejects"]):
             with workspace.fetch(name).open("rb") as source:
                 shutil.copyfileobj(source, out)

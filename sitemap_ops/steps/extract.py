@@ -1,4 +1,4 @@
-"""Read one section and clean it: its rows become sorted runs of entries in the workspace, its rejects a file beside them."""
+"""Read one section and clean it: its rows become sorted runs of entries in the workspace, its rejects files beside."""
 
 from __future__ import annotations
 

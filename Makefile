@@ -1,0 +1,52 @@
+# `make demo` runs the main job on embedded servers; `make test` passes the tests. Both build .venv themselves.
+
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: help demo test test-unit test-full lint bench lock clean
+
+help:
+	@echo "make demo       the main job, end to end, on an embedded S3 server and PostgreSQL"
+	@echo "make test       lint, types and all tests that need nothing but wheels"
+	@echo "make test-unit  lint, types and the fast tests, within a minute"
+	@echo "make test-full  what needs system packages, and long runs; names what it needs"
+	@echo "make bench      side by side with other generators; prints ratios"
+	@echo "make lock       make requirements*.txt anew from requirements*.in"
+
+$(READY): requirements.txt requirements-dev.txt
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("sitemap-ops needs Python 3.11 or newer: make PYTHON=/path/to/python3.11")'
+	@echo "Building .venv from the pinned requirements (wheels only); this takes a few minutes, once."
+	$(PYTHON) -m venv --clear .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --no-deps --require-hashes \
+		-r requirements.txt -r requirements-dev.txt
+	@touch $@
+
+demo: $(READY)
+	@$(BIN)/python -m tests.demo
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test-unit: lint
+	$(BIN)/python -m pytest -q tests/unit tests/properties -m "not integration and not airflow and not full"
+
+test: lint
+	$(BIN)/python -m pytest -q -m "not full"
+
+test-full: $(READY)
+	$(BIN)/python -m pytest -q -m full
+
+bench: $(READY)
+	$(BIN)/python -m benchmarks
+
+lock: $(READY)
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --only-binary :all: --generate-hashes \
+		--custom-compile-command "make lock" requirements.in -o requirements.txt
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --only-binary :all: --generate-hashes \
+		--custom-compile-command "make lock" requirements-dev.in -o requirements-dev.txt
+
+clean:
+	rm -rf .venv .demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,5 @@
+"""`python -m sitemap_ops`."""
+
+from sitemap_ops.cli import main
+
+raise SystemExit(main())

@@ -1,0 +1,156 @@
+"""The command line: `python -m sitemap_ops COMMAND`. A thin shell over the steps; results on stdout, talk on stderr."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sitemap_ops import __version__
+from sitemap_ops.errors import SitemapOpsError, UsageError
+
+if TYPE_CHECKING:
+    from sitemap_ops.site import Site
+    from sitemap_ops.urls import UrlPolicy
+
+EXIT_DONE, EXIT_STOPPED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
+READ_BYTES = 1 << 20
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command. Returns the exit code: 0 done, 1 the data or the target stopped it, 2 the call is wrong."""
+    arguments = _parser().parse_args(argv)
+    try:
+        return int(arguments.run(arguments))
+    except SitemapOpsError as error:
+        print(f"sitemap-ops: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("sitemap-ops: interrupted; nothing after the last finished step was done.", file=sys.stderr)
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read stdout has left. Point it elsewhere, or Python complains once more when it exits.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_STOPPED
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="sitemap-ops", description="Sitemaps from a site's inventory of URLs.")
+    parser.add_argument("--version", action="version", version=f"sitemap-ops {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    build = commands.add_parser("build", help="make and publish a site's sitemaps")
+    build.add_argument("site", metavar="SITE.yaml", type=Path)
+    build.add_argument("--plan", action="store_true", help="show what would change; write nothing to the target")
+    build.add_argument("--force", action="store_true", help="publish although a guard says no; recorded in the report")
+    build.add_argument("--json", action="store_true", help="print the report, alone, as JSON")
+    build.set_defaults(run=_build)
+
+    validate = commands.add_parser(
+        "validate", help="check a sitemap, an index and what it lists, a text file, a folder"
+    )
+    validate.add_argument("location", metavar="PATH|URL|s3://...")
+    validate.add_argument("--engine", action="append", default=[], help="an engine's own rules too; may be given again")
+    validate.add_argument("--base", metavar="URL", help="where the file is served from, for a local file or s3://")
+    validate.add_argument("--xsd", metavar="DIR", type=Path, help="check against the published schemas in DIR as well")
+    validate.add_argument("--no-follow", action="store_true", help="do not open what an index lists")
+    validate.add_argument(
+        "--fail-on", choices=("error", "warning", "info"), default="error", help="exit 1 from this level on"
+    )
+    output = validate.add_mutually_exclusive_group()
+    output.add_argument("--json", action="store_true", help="print the findings as JSON")
+    output.add_argument("--junit", action="store_true", help="print the findings as JUnit XML, for CI")
+    validate.set_defaults(run=_validate)
+
+    normalize = commands.add_parser("normalize", help="show what the URL policy makes of each line of stdin, and why")
+    normalize.add_argument("site", metavar="SITE.yaml", type=Path, nargs="?", help="take the policy from a site file")
+    normalize.add_argument("--base", metavar="URL", help="what relative URLs resolve against")
+    normalize.add_argument("--charset", help="the server's charset, where it is not UTF-8")
+    normalize.set_defaults(run=_normalize)
+    return parser
+
+
+def _build(arguments: argparse.Namespace) -> int:
+    from datetime import UTC, datetime
+
+    from sitemap_ops.connections import EnvironmentConnections
+    from sitemap_ops.report.terminal import StepProgress, print_summary
+    from sitemap_ops.site import load_site
+    from sitemap_ops.steps import assemble, cleanup, extract, prepare, publish
+
+    site = load_site(arguments.site)
+    connections = EnvironmentConnections()
+    as_of = datetime.now(UTC)
+    run = prepare(site, run_id=f"cli__{as_of.isoformat()}", as_of=as_of)
+    try:
+        with StepProgress() as progress:
+            parts = [extract(site, run, section.name, connections, progress) for section in site.sections]
+            assembled = assemble(site, run, parts, connections, progress)
+            summary = publish(
+                site, run, assembled, connections, plan_only=arguments.plan, force=arguments.force, progress=progress
+            )
+    finally:
+        cleanup(site, run, connections)
+    if arguments.json:
+        print(json.dumps(summary["report"], indent=2, ensure_ascii=False))
+    else:
+        print_summary(summary)
+    return EXIT_DONE
+
+
+def _validate(arguments: argparse.Namespace) -> int:
+    from sitemap_ops.connections import EnvironmentConnections
+    from sitemap_ops.report.terminal import StepProgress
+    from sitemap_ops.validate import validate
+    from sitemap_ops.validate.output import exceeds, to_json, to_junit, to_table
+
+    with StepProgress() as progress:
+        validation = validate(
+            arguments.location,
+            engines=arguments.engine,
+            connections=EnvironmentConnections(),
+            base_url=arguments.base,
+            xsd=arguments.xsd,
+            follow=not arguments.no_follow,
+            progress=progress,
+        )
+    render = to_json if arguments.json else to_junit if arguments.junit else to_table
+    print(render(validation))
+    return EXIT_STOPPED if exceeds(validation, arguments.fail_on) else EXIT_DONE
+
+
+def _normalize(arguments: argparse.Namespace) -> int:
+    from sitemap_ops.normalize import batches, explain
+
+    policy = _policy(arguments)
+    for batch in batches(_reads()):
+        for line in explain(batch, policy):
+            print(line)
+        sys.stdout.flush()
+    return EXIT_DONE
+
+
+def _reads() -> Iterator[bytes]:
+    """Stdin as it comes, so that a pipe is answered before it ends."""
+    while block := sys.stdin.buffer.read1(READ_BYTES):
+        yield block
+
+
+def _policy(arguments: argparse.Namespace) -> UrlPolicy:
+    from dataclasses import replace
+
+    from sitemap_ops.site import load_site
+    from sitemap_ops.steps.extract import policy_of
+    from sitemap_ops.urls import UrlPolicy
+
+    site: Site | None = load_site(arguments.site) if arguments.site else None
+    policy = policy_of(site) if site else UrlPolicy(base=None)
+    asked = {"base": arguments.base, "charset": arguments.charset}
+    try:
+        return replace(policy, **{key: value for key, value in asked.items() if value is not None})
+    except ValueError as error:
+        raise UsageError(str(error)) from None

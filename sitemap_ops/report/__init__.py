@@ -1,0 +1,1 @@
+"""What happened to every row: report.json, and its summary for people."""

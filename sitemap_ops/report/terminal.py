@@ -1,0 +1,87 @@
+"""Progress and summaries for people: progress on stderr while it is a terminal, results on stdout."""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+from typing import Any, Self
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+
+class StepProgress:
+    """A line for each thing that is being worked on; silent where stderr is no terminal.
+
+    Callable as `sitemap_ops.steps.Progress`: (what, done, total or None).
+    """
+
+    def __init__(self) -> None:
+        self._tasks: dict[str, TaskID] = {}
+        self._bars = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            console=Console(stderr=True),
+            disable=not sys.stderr.isatty(),
+            transient=True,
+        )
+
+    def __enter__(self) -> Self:
+        self._bars.start()
+        return self
+
+    def __exit__(self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None) -> None:
+        self._bars.stop()
+
+    def __call__(self, what: str, done: int, total: int | None) -> None:
+        if what not in self._tasks:
+            self._tasks[what] = self._bars.add_task(what, total=total)
+        self._bars.update(self._tasks[what], completed=done, total=total)
+
+
+def print_summary(report: dict[str, Any]) -> None:
+    """A report as a page of text: what was read, what became of it, what was written and where to look."""
+    console = Console(soft_wrap=True, highlight=False)
+    verb = "would be published" if report["plan"] else "published"
+    console.print(f"[bold]{report['site']}[/bold]: release {report['release']} {verb}")
+    facts = Table.grid(padding=(0, 2))
+    shards, size = report["shards"], report["bytes"]
+    for name, value in (
+        ("rows read", f"{report['rows_read']:,}"),
+        ("entries", f"{report['entries']:,}"),
+        ("duplicates", f"{report['duplicates']:,}"),
+        ("rejected", _counts(report["rejected"])),
+        ("changed or noted", _counts(report["changed"])),
+        ("shards", _shards(shards)),
+        ("bytes", f"{size['xml']:,} of XML, {size['gzip']:,} gzipped, {size['uploaded']:,} uploaded"),
+        ("index", " ".join(report["indexes"]) or "none"),
+        ("seconds", ", ".join(f"{step} {seconds:.1f}" for step, seconds in report["timings"].items())),
+    ):
+        facts.add_row(name, value)
+    console.print(facts)
+    for warning in report["warnings"]:
+        console.print(f"[yellow]look at[/yellow]: {warning}")
+    if report["plan"]:
+        _print_plan(console, report["planned"])
+    else:
+        console.print(f"report and rejects: {report['where']}")
+
+
+def _counts(counts: dict[str, int]) -> str:
+    return ", ".join(f"{code} {count:,}" for code, count in counts.items()) or "none"
+
+
+def _shards(shards: dict[str, int]) -> str:
+    kinds = ("added", "changed", "removed", "unchanged")
+    return f"{shards['total']:,}: " + ", ".join(f"{shards[kind]:,} {kind}" for kind in kinds)
+
+
+def _print_plan(console: Console, planned: list[dict[str, Any]]) -> None:
+    table = Table("action", "shard", "entries", "bytes", title="What would change")
+    for shard in planned:
+        table.add_row(shard["action"], shard["key"], f"{shard['entries']:,}", f"{shard['xml_bytes']:,}")
+    console.print(table)

@@ -1,0 +1,79 @@
+"""References between steps, and work in threads."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sitemap_ops.connections import EnvironmentConnections
+from sitemap_ops.errors import TargetError, UsageError
+from sitemap_ops.parallel import ordered_map
+from sitemap_ops.workspace import Workspace
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    return Workspace(f"{tmp_path.as_uri()}/run/", EnvironmentConnections(), None)
+
+
+def test_reference(workspace: Workspace) -> None:
+    """C-99, C-100: a step's result travels as a URI and a digest, whatever its size."""
+    value = {"shards": [{"key": f"a-{n}.xml.gz"} for n in range(20_000)]}
+    reference = workspace.write_json("assemble.json", value)
+    assert len(str(reference)) < 500
+    assert workspace.read_json(reference) == value
+
+
+def test_changed_result(workspace: Workspace) -> None:
+    """A reference is refused when what it points at is no longer what it was made for."""
+    reference = workspace.write_json("assemble.json", {"entries": 1})
+    workspace.write_json("assemble.json", {"entries": 2})
+    with pytest.raises(TargetError, match="changed by another attempt"):
+        workspace.read_json(reference)
+
+
+def test_missing_file(workspace: Workspace) -> None:
+    """A step whose input is gone says what to do, not which exception it met."""
+    with pytest.raises(TargetError, match="Run from the first step again"):
+        workspace.fetch("products-000000.parquet")
+
+
+def test_a_file_is_whole_or_not_there(workspace: Workspace) -> None:
+    """A write that fails leaves neither the file nor a temporary one."""
+    with pytest.raises(RuntimeError), workspace.create("a.parquet") as path:
+        path.write_bytes(b"half")
+        raise RuntimeError
+    folder = path.parent
+    assert list(folder.iterdir()) == []
+
+
+def test_names_stay_inside(workspace: Workspace) -> None:
+    """A file's name can't leave the run's folder."""
+    with pytest.raises(UsageError), workspace.create("../a"):
+        pass
+
+
+def test_ordered_map_keeps_order_and_bounds() -> None:
+    """Results come in the items' order; no more than workers + 1 items are taken ahead."""
+    taken: list[int] = []
+
+    def items() -> Iterator[int]:
+        for n in range(50):
+            taken.append(n)
+            yield n
+
+    results = ordered_map(lambda n: n * n, items(), workers=3)
+    for position, result in enumerate(results):
+        assert result == position * position
+        assert len(taken) <= position + 1 + 4
+
+
+def test_ordered_map_raises() -> None:
+    """The first failure reaches the consumer, and no thread is left behind."""
+    before = threading.active_count()
+    with pytest.raises(ZeroDivisionError):
+        list(ordered_map(lambda n: 1 // n, [3, 2, 0, 1], workers=2))
+    assert threading.active_count() == before
