@@ -1,18 +1,26 @@
-"""The unit in which sources hand over their rows."""
+"""The unit in which sources hand over their rows, and what every source does with columns and batches."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import pandas as pd
 import pyarrow as pa
 
 from sitemap_ops.columns import frame
+from sitemap_ops.errors import SourceError
 
 CHUNK_ROWS = 131_072
 """Rows a chunk holds at most: one sorts within the processor's cache, and some hundred bytes a row stay small."""
 
+CHUNK_BYTES = 64 << 20
+"""Bytes a chunk holds at most, give or take one batch of its source: rows can be of any width."""
+
 REJECT_SCHEMA = pa.schema([("row", pa.int64()), ("value", pa.string()), ("reason", pa.string())])
+
+SHOWN_COLUMNS = 40
 
 
 def no_rejects() -> pd.DataFrame:
@@ -30,3 +38,58 @@ class Chunk:
 
     rows: pd.DataFrame
     rejects: pd.DataFrame = field(default_factory=no_rejects)
+
+
+def positions(found: Sequence[str], wanted: Iterable[str], where: str, hint: str = "") -> dict[str, int]:
+    """Where each wanted column is among those found.
+
+    Raises SourceError for one that is missing, naming what was found with repr() (C-86), or that is there twice.
+    """
+    places = {}
+    counts = Counter(found)
+    for name in wanted:
+        if counts[name] > 1:
+            raise SourceError(f"{where} has {counts[name]} columns named {name!r}: give each its own name.")
+        if not counts[name]:
+            raise SourceError(f"{where} has no column {name!r}: {_listing(found)}{hint}.")
+        places[name] = found.index(name)
+    return places
+
+
+def _listing(names: Sequence[str]) -> str:
+    shown = ", ".join(repr(name[:80]) for name in names[:SHOWN_COLUMNS])
+    rest = len(names) - SHOWN_COLUMNS
+    return f"its columns are {shown}" + (f" and {rest} more" if rest > 0 else "")
+
+
+def regroup(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
+    """The same rows in batches of `rows` (the last may be smaller), or fewer where they are wide: about CHUNK_BYTES."""
+    held: list[pa.RecordBatch] = []
+    count = size = 0
+    for batch in batches:
+        rest = batch
+        while rest.num_rows:
+            piece = rest.slice(0, rows - count)
+            rest = rest.slice(piece.num_rows)
+            held.append(piece)
+            count += piece.num_rows
+            size += piece.nbytes
+            if count == rows or size >= CHUNK_BYTES:
+                yield _joined(held)
+                held, count, size = [], 0, 0
+    if held:
+        yield _joined(held)
+
+
+def _joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+    return batches[0] if len(batches) == 1 else pa.concat_batches(batches)
+
+
+def numbered(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[Chunk]:
+    """Chunks of a source that refuses no row itself: numbered from 1 in the order they came."""
+    first = 1
+    for batch in regroup(batches, rows):
+        data = frame(batch)
+        data.index = pd.RangeIndex(first, first + len(data))
+        first += len(data)
+        yield Chunk(data)

@@ -1,0 +1,34 @@
+"""Sources: where a section's rows come from. Each kind yields chunks of the columns wanted, in bounded memory.
+
+A source that can't be read to its end raises SourceError; a read cut short is never taken for a complete one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from sitemap_ops.inventory.chunk import CHUNK_ROWS, Chunk
+from sitemap_ops.inventory.csv import read_csv
+
+if TYPE_CHECKING:
+    from sitemap_ops.connections import Connections
+    from sitemap_ops.site import Source
+
+READERS: Mapping[str, Callable[[Any, Sequence[str], Connections, int], Iterator[Chunk]]] = {
+    "csv": read_csv,
+}
+
+
+def read(
+    source: Source, columns: Sequence[str], connections: Connections, *, chunk_rows: int = CHUNK_ROWS
+) -> Iterator[Chunk]:
+    """The wanted columns of a source's rows, in order, at most `chunk_rows` a chunk; never the other columns.
+
+    Row numbers count from 1 in the order of the source. Raises SourceError where the source can't be read whole or
+    lacks a column (C-86), UsageError where its settings can't be meant.
+    """
+    yield from READERS[source.type](source, list(dict.fromkeys(columns)), connections, chunk_rows)
+
+
+__all__ = ["CHUNK_ROWS", "Chunk", "read"]
