@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-_MIB = 1024
+_KIB_PER_MIB = 1024
 
 
 @dataclass(frozen=True)
@@ -24,14 +24,22 @@ class Cost:
 
 
 def cost(command: Sequence[str | Path], output: Path) -> Cost:
-    """Run a command from the project's root to its end, its output into a file. Raises CalledProcessError, with what it printed, where it fails."""
+    """Run a command from the project's root to its end, what it prints into a file.
+
+    Raises CalledProcessError, with what it printed, where it fails.
+    """
     with output.open("wb") as sink:
         started = time.perf_counter()
-        child = subprocess.Popen([str(part) for part in command], cwd=ROOT, stdout=sink, stderr=subprocess.STDOUT)
+        child = subprocess.Popen([str(part) for part in command], cwd=ROOT, stdout=sink)
         _, status, usage = os.wait4(child.pid, 0)
         wall = time.perf_counter() - started
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode:
         raise subprocess.CalledProcessError(child.returncode, child.args, output.read_text(errors="replace"))
+    return Cost(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / _KIB_PER_MIB)
+
+
+def median(costs: Sequence[Cost]) -> Cost:
+    """The median of each figure."""
     figures = zip(*((each.wall, each.cpu, each.peak_mib) for each in costs), strict=True)
     return Cost(*map(statistics.median, figures))
