@@ -1,0 +1,386 @@
+"""What a site file says, as frozen models: the keys of DESIGN 4, their kinds and defaults.
+
+Checks raise the faults of `faults`; `wording` turns them into sentences. A check that needs other keys is a validator
+of the later field, so that several mistakes are reported together. Relative paths resolve against the folder in the
+validation context (the site file's), or against the current folder where a `Site` is made in code.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from types import NoneType
+from typing import Annotated, Any, Literal, Self, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationInfo, field_validator, model_validator
+
+from sitemap_ops.site.faults import wrong
+from sitemap_ops.site.places import files_folder, folder_uri, lies_in, origin_of, readable, storage_folder, web_folder
+from sitemap_ops.site.robots import Robots
+from sitemap_ops.site.values import (
+    CHANGEFREQS,
+    Changefreq,
+    Charset,
+    Column,
+    Columns,
+    ConnId,
+    Count,
+    Delimiter,
+    Encoding,
+    Flag,
+    IndexName,
+    Lastmod,
+    Loc,
+    Origin,
+    ParameterGlob,
+    Priority,
+    Schedule,
+    Share,
+    Slug,
+    TimeZone,
+    UrlPattern,
+    loc_parts,
+)
+
+Engine = Literal["google", "bing", "yandex", "baidu", "naver", "seznam", "core", "legacy-2005"]
+Acl = Literal[
+    "private", "public-read", "authenticated-read", "aws-exec-read", "bucket-owner-read", "bucket-owner-full-control"
+]
+Scalar = str | int | float | bool | None
+
+
+def _folder(info: ValidationInfo) -> Path:
+    return info.context["folder"] if info.context else Path.cwd()
+
+
+class Part(BaseModel):
+    """A mapping of the site file: no unknown keys, no later change; a key without a value counts as left out."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_empty_keys(cls, data: Any) -> Any:
+        if not isinstance(data, dict):
+            return data
+        fields = cls.model_fields
+        return {
+            key: value
+            for key, value in data.items()
+            if value is not None or key not in fields or NoneType in get_args(fields[key].annotation)
+        }
+
+
+class UrlRules(Part):
+    """What a site adds to the URL policy of DESIGN 5; by default nothing."""
+
+    charset: Charset = "utf-8"
+    hosts: tuple[Origin, ...] = ()
+    drop_params: tuple[ParameterGlob, ...] = ()
+    trailing_slash: Literal["keep", "add", "remove"] = "keep"
+    include: tuple[UrlPattern, ...] = ()
+    exclude: tuple[UrlPattern, ...] = ()
+
+
+class SectionGuards(Part):
+    """What stops a publish because of one section; a guard that is not named is not set."""
+
+    min_urls: Annotated[Count, Field(ge=0)] | None = None
+    max_drop: Share | None = None
+    max_rejected: Share | None = None
+
+
+class Guards(SectionGuards):
+    """What stops a publish, over all sections together.
+
+    min_urls: entries at least. max_drop: the share of the last release's entries that may be gone. max_rejected: the
+    share of the rows read that may be rejects.
+    """
+
+    min_urls: Annotated[Count, Field(ge=0)] | None = 1
+    max_drop: Share | None = 0.2
+    max_rejected: Share | None = 0.05
+
+
+class Fresh(Part):
+    """An extra file set with what is new or changed in the last days."""
+
+    days: Annotated[Count, Field(ge=1)] = Field(description="the days an entry stays in the fresh set, such as 7")
+
+
+class Retention(Part):
+    """What is kept of old releases: the last so many, and all of the last days."""
+
+    releases: Annotated[Count, Field(ge=1)] = 5
+    days: Annotated[Count, Field(ge=0)] = 30
+
+
+class Notify(Part):
+    """Who is told after a good publish; each value but `robots` is the connection that holds the credentials."""
+
+    robots: Literal["print", "check", "publish"] | None = None
+    indexnow: ConnId | None = None
+    yandex: ConnId | None = None
+    google: ConnId | None = None
+    bing: ConnId | None = None
+
+
+class CsvSource(Part):
+    """A CSV file with a header line. `path` is an absolute local path or s3://bucket/key; `.gz` is read through."""
+
+    type: Literal["csv"]
+    path: str = Field(description="the file, as a path or s3://bucket/key")
+    encoding: Encoding = "utf-8-sig"
+    delimiter: Delimiter = ","
+    max_bad_rows: Annotated[Count, Field(ge=0)] = 100
+    """Rows with a wrong number of fields that are counted and left out before the read is given up."""
+    aws_conn_id: ConnId | None = None
+
+    @field_validator("path")
+    @classmethod
+    def _absolute(cls, value: str, info: ValidationInfo) -> str:
+        return readable(value, _folder(info))
+
+
+class ParquetSource(Part):
+    """A Parquet file, a folder of them or a glob: absolute local path or s3:// address."""
+
+    type: Literal["parquet"]
+    path: str = Field(description="the file, folder or glob, as a path or s3://bucket/prefix/")
+    aws_conn_id: ConnId | None = None
+
+    @field_validator("path")
+    @classmethod
+    def _absolute(cls, value: str, info: ValidationInfo) -> str:
+        return readable(value, _folder(info))
+
+
+class SqlSource(Part):
+    """The rows of a query: through one cursor, or with `key` in pages of `page_rows` rows ordered by that column."""
+
+    type: Literal["sql"]
+    conn_id: ConnId = Field(description="the id of the connection to the database, such as shop_db")
+    query: Column = Field(description='the SELECT to read, such as "SELECT slug, updated_at FROM product"')
+    params: dict[str, Scalar] = {}
+    """Bind parameters of the query."""
+    key: Column | None = None
+    page_rows: Annotated[Count, Field(ge=1)] = 500_000
+
+    @model_validator(mode="after")
+    def _pages_need_a_key(self) -> Self:
+        if "page_rows" in self.model_fields_set and self.key is None:
+            raise wrong("has no effect without key: name a unique, indexed column in key.", at=("page_rows",))
+        return self
+
+
+class SitemapSource(Part):
+    """An existing sitemap or index: a path, http(s) or s3:// address."""
+
+    type: Literal["sitemap"]
+    location: str = Field(description="the sitemap or index, as a path or address")
+    aws_conn_id: ConnId | None = None
+
+    @field_validator("location")
+    @classmethod
+    def _absolute(cls, value: str, info: ValidationInfo) -> str:
+        return value if value.startswith(("http://", "https://")) else readable(value, _folder(info))
+
+
+Source = Annotated[CsvSource | SqlSource | ParquetSource | SitemapSource, Field(discriminator="type")]
+
+
+class News(Part):
+    """What makes a section a news section: the publication's name and language, and the columns of title and time."""
+
+    name: str = Field(description="the publication's name")
+    language: str = Field(description="the publication's language, such as en")
+    title: Column = Field(description="the column with each article's title")
+    published: Column = Field(description="the column with each article's time of publication")
+
+
+class Section(Part):
+    """A named part of the inventory: where its rows come from, and which columns mean what."""
+
+    name: Slug = Field(description="a short name such as products, used in file names")
+    source: Source = Field(description="where the rows come from, such as {type: csv, path: pages.csv}")
+    loc: Loc = "loc"
+    lastmod: Lastmod | None = None
+    lastmod_timezone: TimeZone | None = None
+    changefreq: Changefreq | None = None
+    priority: Priority | None = None
+    """A number is the constant of all rows, text the name of a column."""
+    alternates: Columns | None = None
+    images: Columns | None = None
+    videos: Columns | None = None
+    news: News | None = None
+    status: Column | None = None
+    robots: Column | None = None
+    canonical: Column | None = None
+    published: Column | None = None
+    guards: SectionGuards = SectionGuards()
+    track: tuple[Column, ...] = ()
+
+    @property
+    def loc_parts(self) -> tuple[tuple[str, str | None], ...]:
+        """The loc as (literal text, column or None) pairs in order; a plain column is `(("", column),)`."""
+        return loc_parts(self.loc)
+
+    @property
+    def changefreq_column(self) -> str | None:
+        """The column that holds changefreq; None where it is a constant or absent."""
+        return None if self.changefreq in CHANGEFREQS else self.changefreq
+
+    @property
+    def priority_column(self) -> str | None:
+        """The column that holds priority; None where it is a constant or absent."""
+        return self.priority if isinstance(self.priority, str) else None
+
+    def columns(self) -> tuple[str, ...]:
+        """The source's columns that this section uses, each once, in the order of the section's keys.
+
+        A SQL source's `key` is not among them: it is the reader's.
+        """
+        wanted: list[str | None] = [column for _, column in self.loc_parts]
+        wanted += [self.lastmod, self.changefreq_column, self.priority_column]
+        for group in (self.alternates, self.images, self.videos):
+            wanted += group.values() if isinstance(group, dict) else [group]
+        if self.news:
+            wanted += [self.news.title, self.news.published]
+        wanted += [self.status, self.robots, self.canonical, self.published, *self.track]
+        return tuple(dict.fromkeys(column for column in wanted if column is not None))
+
+
+class Site(Part):
+    """One site: everything its file says, with defaults filled in and every path and address absolute.
+
+    target, state, work: `s3://bucket/prefix/` or `file:///folder/`, ending in "/". base_url, files_url: canonical web
+    addresses ending in "/".
+    """
+
+    site: Slug = Field(description="a short name such as shop, used in the DAG's id and in file names")
+    base_url: str = Field(
+        description="the address that relative locs resolve against, such as https://www.example.com/"
+    )
+    files_url: str = Field("", validate_default=True)
+    target: str = Field(description="where the files are published, such as s3://shop-sitemaps/ or a folder's path")
+    state: str = Field("", validate_default=True)
+    work: str = Field("", validate_default=True)
+    index: IndexName = "sitemap.xml"
+    names: Literal["stable", "immutable"] = "stable"
+    formats: Annotated[tuple[Literal["xml", "txt"], ...], Field(min_length=1)] = ("xml",)
+    engine: Literal["local", "spark"] = "local"
+    aws_conn_id: ConnId | None = "aws_default"
+    engines: Annotated[tuple[Engine, ...], Field(min_length=1)] = ("google", "bing", "yandex")
+    engine_sets: tuple[Engine, ...] = ()
+    fresh: Fresh | None = None
+    allow_empty: Flag = False
+    retention: Retention = Retention()
+    coarse_dates: Literal["drop", "keep"] = "drop"
+    robots: Robots | None = None
+    acl: Acl | None = None
+    notify: Notify | None = None
+    schedule: Schedule | None = "@daily"
+    urls: UrlRules = UrlRules()
+    guards: Guards = Guards()
+    sections: Annotated[tuple[Section, ...], Field(min_length=1)] = Field(
+        description="the parts of the inventory, a list that starts with '- name: pages'"
+    )
+
+    _folder: Path = PrivateAttr(default_factory=Path.cwd)
+
+    @property
+    def folder(self) -> Path:
+        """The site file's folder."""
+        return self._folder
+
+    @property
+    def dag_id(self) -> str:
+        return f"sitemaps__{self.site}"
+
+    @property
+    def cross_host(self) -> bool:
+        """Whether the files lie on another scheme, host or port than the site: robots.txt has to prove it (P-47)."""
+        return origin_of(self.files_url) != origin_of(self.base_url)
+
+    @field_validator("base_url")
+    @classmethod
+    def _canonical_base(cls, value: str) -> str:
+        return web_folder(value)
+
+    @field_validator("files_url")
+    @classmethod
+    def _canonical_files_url(cls, value: str, info: ValidationInfo) -> str:
+        return files_folder(value) if value else info.data.get("base_url", "")
+
+    @field_validator("target")
+    @classmethod
+    def _target_place(cls, value: str, info: ValidationInfo) -> str:
+        return storage_folder(value, _folder(info))
+
+    @field_validator("state")
+    @classmethod
+    def _state_place(cls, value: str, info: ValidationInfo) -> str:
+        site, target = info.data.get("site"), info.data.get("target")
+        if value:
+            state = storage_folder(value, _folder(info))
+        elif target is None or site is None:
+            return ""
+        elif target.startswith("file:"):
+            state = folder_uri(_folder(info) / ".sitemap-ops" / site)
+        else:
+            raise wrong(
+                "is missing: a target on S3 needs a private place for releases, such as s3://shop-private/sitemap-ops/."
+            )
+        _keep_apart("state", state, "target", target)
+        return state
+
+    @field_validator("work")
+    @classmethod
+    def _work_place(cls, value: str, info: ValidationInfo) -> str:
+        if value:
+            work = storage_folder(value, _folder(info))
+        else:
+            work = folder_uri(_cache_folder() / "sitemap-ops" / info.data.get("site", "site"))
+        _keep_apart("work", work, "target", info.data.get("target"))
+        _keep_apart("work", work, "state", info.data.get("state"))
+        return work
+
+    @field_validator("sections")
+    @classmethod
+    def _names_differ(cls, value: tuple[Section, ...]) -> tuple[Section, ...]:
+        first: dict[str, int] = {}
+        for position, section in enumerate(value):
+            if first.setdefault(section.name, position) != position:
+                raise wrong(
+                    f"is {section.name!r}, as sections[{first[section.name]}].name is: give each section its own name.",
+                    at=(position, "name"),
+                )
+        return value
+
+    @model_validator(mode="after")
+    def _remember_folder(self, info: ValidationInfo) -> Self:
+        self._folder = _folder(info)
+        return self
+
+
+def _keep_apart(key: str, place: str, other_key: str, other: str | None) -> None:
+    if other and (lies_in(place, other) or lies_in(other, place)):
+        relation = "is the same place as" if place == other else "lies in" if lies_in(place, other) else "holds"
+        reason = (
+            "target is public and state and work are private"
+            if other_key == "target"
+            else "work is cleared, state is kept"
+        )
+        raise wrong(f"{relation} {other_key}: {reason}, so give {key} a place apart.")
+
+
+def _cache_folder() -> Path:
+    """The user's cache folder (XDG Base Directory), or the system's temporary one for a user without a home."""
+    named = os.environ.get("XDG_CACHE_HOME", "")
+    if Path(named).is_absolute():
+        return Path(named)
+    try:
+        return Path.home() / ".cache"
+    except RuntimeError:
+        return Path(tempfile.gettempdir())

@@ -1,0 +1,204 @@
+"""The kinds of single values a site file has, each checked by one small function."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, PlainValidator, Strict
+
+from sitemap_ops.site.faults import nearest, not_a, wrong
+from sitemap_ops.site.places import web_origin
+from sitemap_ops.site.schedule import schedule
+
+CHANGEFREQS = ("always", "hourly", "daily", "weekly", "monthly", "yearly", "never")
+
+_SLUG = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
+_INDEX_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\.xml(\.gz)?")
+_PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
+_NUMBER = re.compile(r"[0-9]*[.,]?[0-9]+")
+_URL_ASCII = "".join(map(chr, range(0x21, 0x7F))).replace("\\", "").replace("~", "")
+"""What a server charset must encode as ASCII does; the two left out differ in Shift_JIS."""
+
+
+def _slug(text: str) -> str:
+    if not _SLUG.fullmatch(text):
+        guess = re.sub(r"[^a-z0-9_-]+", "-", text.lower()).strip("-_")[:100]
+        advice = f"write '{guess}'" if guess else "write a name such as 'products'"
+        raise not_a(f"a name of lower-case letters, digits, '-' and '_' that starts with a letter or digit: {advice}.")
+    return text
+
+
+def _index_name(text: str) -> str:
+    if not _INDEX_NAME.fullmatch(text):
+        raise not_a("a file name that ends in .xml or .xml.gz: write 'sitemap.xml'; the folder belongs to target.")
+    return text
+
+
+def _conn_id(text: str) -> str:
+    if "://" in text:
+        raise wrong(
+            "is an address, not the id of a connection: make an Airflow connection"
+            " (or, outside Airflow, an environment variable SITEMAP_OPS_CONN_<ID>) of it, and name its id here."
+        )
+    if not text or re.search(r"\s", text):
+        raise not_a("the id of a connection: write it without spaces.")
+    return text
+
+
+def _column(text: str) -> str:
+    if not text.strip():
+        raise not_a("a column's name: it is empty.")
+    return text
+
+
+def _lastmod(text: str) -> str:
+    if re.fullmatch(r"\d{4}-\d{2}.*", text, re.DOTALL):
+        raise not_a("a column's name: lastmod comes from the rows, one date for all pages tells engines nothing.")
+    return _column(text)
+
+
+def _loc(text: str) -> str:
+    if re.search(r"[{}]", _PLACEHOLDER.sub("", text)):
+        raise not_a("a template with {column} placeholders: close each brace; a literal one is written %7B or %7D.")
+    if not _PLACEHOLDER.search(text) and re.match(r"/|https?://", text):
+        raise not_a("a column's name or a template: write which column makes the address differ, such as '/p/{slug}'.")
+    return _column(text)
+
+
+def loc_parts(loc: str) -> tuple[tuple[str, str | None], ...]:
+    """A template as (literal, column) pairs, like `string.Formatter.parse`; a column's name is one pair ("", name)."""
+    pieces = _PLACEHOLDER.split(loc)
+    if len(pieces) == 1:
+        return (("", loc),)
+    pairs: list[tuple[str, str | None]] = list(zip(pieces[0::2], pieces[1::2], strict=False))
+    return (*pairs, (pieces[-1], None)) if pieces[-1] else tuple(pairs)
+
+
+def _changefreq(text: str) -> str:
+    return text.lower() if text.lower() in CHANGEFREQS else _column(text)
+
+
+def _priority(value: Any) -> float | str:
+    if isinstance(value, str) and not _NUMBER.fullmatch(value):
+        return _column(value)
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise not_a("a number from 0 to 1, or a column's name.")
+    number = float(value.replace(",", ".") if isinstance(value, str) else value)
+    if not 0 <= number <= 1:
+        raise not_a("a number from 0 to 1: write 0.8, for example, or a column's name.")
+    return number
+
+
+def _share(value: Any) -> float:
+    match value:
+        case bool():
+            percent = None
+        case int() | float() if 0 <= value <= 1:
+            return float(value)
+        case int() | float() if value <= 100:
+            percent = value
+        case str() if written := re.fullmatch(r"([0-9]{1,2}(?:\.[0-9]+)?|100) ?%", value):
+            percent = float(written[1])
+        case _:
+            percent = None
+    if percent is None or percent < 0:
+        raise not_a("a share from 0 to 1: for 20 % write 0.2.")
+    raise not_a(f"a share from 0 to 1: for {percent:g} % write {percent / 100:g}.")
+
+
+def _timezone(text: str) -> str:
+    from zoneinfo import ZoneInfo, available_timezones
+
+    try:
+        ZoneInfo(text)
+    except (ValueError, OSError, LookupError):
+        guess = nearest(text, available_timezones())
+        advice = f"did you mean '{guess}'?" if guess else "write one such as 'Europe/Istanbul' or 'UTC'."
+        raise not_a(f"the name of a time zone: {advice}") from None
+    return text
+
+
+def _encoding(text: str) -> str:
+    try:
+        codec = codecs.lookup(text)
+    except (LookupError, ValueError):
+        codec = None
+    if codec is None or not codec._is_text_encoding or codec.name in ("idna", "punycode", "undefined"):
+        raise not_a("a character encoding: write one such as utf-8, iso-8859-9 or windows-1254.")
+    return codec.name
+
+
+def _charset(text: str) -> str:
+    name = _encoding(text)
+    try:
+        fits = _URL_ASCII.encode(name) == _URL_ASCII.encode("ascii")
+    except UnicodeError:
+        fits = False
+    if not fits or name.endswith(("_escape", "-sig")):
+        raise not_a(
+            "a charset of URLs, which has to hold ASCII as it is: write utf-8, or the server's iso-8859-9, say."
+        )
+    return name
+
+
+def _delimiter(text: str) -> str:
+    if text in ("tab", "\\t"):
+        raise not_a('a single character: for a tab write "\\t" in double quotes.')
+    if len(text) != 1 or not text.isascii() or text in '"\r\n':
+        raise not_a('a single ASCII character: write ",", ";", "|" or "\\t".')
+    return text
+
+
+def _parameter_glob(text: str) -> str:
+    if not text or re.search(r"[\s&=#/]", text):
+        raise not_a("a query parameter's name: write it alone, such as gclid or utm_*.")
+    return text
+
+
+def _url_pattern(text: str) -> str:
+    if text.startswith("re:"):
+        try:
+            re.compile(text[3:])
+        except re.error as error:
+            raise not_a(f"a regular expression ({error}): mend what follows 're:'.") from None
+        except (OverflowError, RecursionError):
+            raise not_a("a regular expression this can use: make it smaller.") from None
+    elif not text.startswith(("/", "*")):
+        raise not_a(
+            "a pattern over path and query: start a glob with '/' or '*', as in '/cart/**',"
+            " and a regular expression with 're:'."
+        )
+    return text
+
+
+def _columns_of(value: Any) -> dict[str, str] | str:
+    """One column, or a mapping of names to columns."""
+    if isinstance(value, str):
+        return _column(value)
+    if isinstance(value, dict) and value and all(isinstance(column, str) for column in value.values()):
+        return {name: _column(column) for name, column in value.items()}
+    raise not_a("a column's name, or a mapping of names to columns.")
+
+
+Slug = Annotated[str, AfterValidator(_slug)]
+IndexName = Annotated[str, AfterValidator(_index_name)]
+ConnId = Annotated[str, AfterValidator(_conn_id)]
+Column = Annotated[str, AfterValidator(_column)]
+Lastmod = Annotated[str, AfterValidator(_lastmod)]
+Loc = Annotated[str, AfterValidator(_loc)]
+Changefreq = Annotated[str, AfterValidator(_changefreq)]
+Priority = Annotated[float | str, PlainValidator(_priority)]
+Share = Annotated[float, PlainValidator(_share)]
+TimeZone = Annotated[str, AfterValidator(_timezone)]
+Encoding = Annotated[str, AfterValidator(_encoding)]
+Charset = Annotated[str, AfterValidator(_charset)]
+Delimiter = Annotated[str, AfterValidator(_delimiter)]
+Origin = Annotated[str, AfterValidator(web_origin)]
+ParameterGlob = Annotated[str, AfterValidator(_parameter_glob)]
+UrlPattern = Annotated[str, AfterValidator(_url_pattern)]
+Columns = Annotated[dict[str, str] | str, PlainValidator(_columns_of)]
+Schedule = Annotated[str, AfterValidator(schedule)]
+Count = Annotated[int, Strict()]
+Flag = Annotated[bool, Strict()]
