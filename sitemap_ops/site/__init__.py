@@ -7,23 +7,19 @@ parses site files every 30 s: pydantic, yaml and the standard library are all th
 from sitemap_ops.site.load import load_site
 from sitemap_ops.site.model import (
     Acl,
-    CsvSource,
     Engine,
     Fresh,
     Guards,
     News,
     Notify,
-    ParquetSource,
     Retention,
     Section,
     SectionGuards,
     Site,
-    SitemapSource,
-    Source,
-    SqlSource,
     UrlRules,
 )
 from sitemap_ops.site.robots import RobotsTxt
+from sitemap_ops.site.sources import CsvSource, ParquetSource, SitemapSource, Source, SqlSource
 
 __all__ = [
     "Acl",

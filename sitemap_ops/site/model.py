@@ -10,14 +10,24 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
-from types import NoneType
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationInfo, field_validator, model_validator
+from pydantic import Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 
-from sitemap_ops.site.faults import wrong
-from sitemap_ops.site.places import files_folder, folder_uri, lies_in, origin_of, readable, storage_folder, web_folder
+from sitemap_ops.errors import UsageError
+from sitemap_ops.site.faults import one_of, wrong
+from sitemap_ops.site.part import Part
+from sitemap_ops.site.places import (
+    base_folder,
+    files_folder,
+    folder_uri,
+    lies_in,
+    origin_of,
+    storage_folder,
+    web_folder,
+)
 from sitemap_ops.site.robots import Robots
+from sitemap_ops.site.sources import Source, SqlSource
 from sitemap_ops.site.values import (
     CHANGEFREQS,
     Changefreq,
@@ -26,8 +36,6 @@ from sitemap_ops.site.values import (
     Columns,
     ConnId,
     Count,
-    Delimiter,
-    Encoding,
     Flag,
     IndexName,
     Lastmod,
@@ -38,38 +46,16 @@ from sitemap_ops.site.values import (
     Schedule,
     Share,
     Slug,
+    Some,
     TimeZone,
     UrlPattern,
-    loc_parts,
+    placeholders,
 )
 
 Engine = Literal["google", "bing", "yandex", "baidu", "naver", "seznam", "core", "legacy-2005"]
 Acl = Literal[
     "private", "public-read", "authenticated-read", "aws-exec-read", "bucket-owner-read", "bucket-owner-full-control"
 ]
-Scalar = str | int | float | bool | None
-
-
-def _folder(info: ValidationInfo) -> Path:
-    return info.context["folder"] if info.context else Path.cwd()
-
-
-class Part(BaseModel):
-    """A mapping of the site file: no unknown keys, no later change; a key without a value counts as left out."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _without_empty_keys(cls, data: Any) -> Any:
-        if not isinstance(data, dict):
-            return data
-        fields = cls.model_fields
-        return {
-            key: value
-            for key, value in data.items()
-            if value is not None or key not in fields or NoneType in get_args(fields[key].annotation)
-        }
 
 
 class UrlRules(Part):
@@ -126,70 +112,6 @@ class Notify(Part):
     bing: ConnId | None = None
 
 
-class CsvSource(Part):
-    """A CSV file with a header line. `path` is an absolute local path or s3://bucket/key; `.gz` is read through."""
-
-    type: Literal["csv"]
-    path: str = Field(description="the file, as a path or s3://bucket/key")
-    encoding: Encoding = "utf-8-sig"
-    delimiter: Delimiter = ","
-    max_bad_rows: Annotated[Count, Field(ge=0)] = 100
-    """Rows with a wrong number of fields that are counted and left out before the read is given up."""
-    aws_conn_id: ConnId | None = None
-
-    @field_validator("path")
-    @classmethod
-    def _absolute(cls, value: str, info: ValidationInfo) -> str:
-        return readable(value, _folder(info))
-
-
-class ParquetSource(Part):
-    """A Parquet file, a folder of them or a glob: absolute local path or s3:// address."""
-
-    type: Literal["parquet"]
-    path: str = Field(description="the file, folder or glob, as a path or s3://bucket/prefix/")
-    aws_conn_id: ConnId | None = None
-
-    @field_validator("path")
-    @classmethod
-    def _absolute(cls, value: str, info: ValidationInfo) -> str:
-        return readable(value, _folder(info))
-
-
-class SqlSource(Part):
-    """The rows of a query: through one cursor, or with `key` in pages of `page_rows` rows ordered by that column."""
-
-    type: Literal["sql"]
-    conn_id: ConnId = Field(description="the id of the connection to the database, such as shop_db")
-    query: Column = Field(description='the SELECT to read, such as "SELECT slug, updated_at FROM product"')
-    params: dict[str, Scalar] = {}
-    """Bind parameters of the query."""
-    key: Column | None = None
-    page_rows: Annotated[Count, Field(ge=1)] = 500_000
-
-    @model_validator(mode="after")
-    def _pages_need_a_key(self) -> Self:
-        if "page_rows" in self.model_fields_set and self.key is None:
-            raise wrong("has no effect without key: name a unique, indexed column in key.", at=("page_rows",))
-        return self
-
-
-class SitemapSource(Part):
-    """An existing sitemap or index: a path, http(s) or s3:// address."""
-
-    type: Literal["sitemap"]
-    location: str = Field(description="the sitemap or index, as a path or address")
-    aws_conn_id: ConnId | None = None
-
-    @field_validator("location")
-    @classmethod
-    def _absolute(cls, value: str, info: ValidationInfo) -> str:
-        return value if value.startswith(("http://", "https://")) else readable(value, _folder(info))
-
-
-Source = Annotated[CsvSource | SqlSource | ParquetSource | SitemapSource, Field(discriminator="type")]
-
-
 class News(Part):
     """What makes a section a news section: the publication's name and language, and the columns of title and time."""
 
@@ -222,18 +144,25 @@ class Section(Part):
     track: tuple[Column, ...] = ()
 
     @property
-    def loc_parts(self) -> tuple[tuple[str, str | None], ...]:
-        """The loc as (literal text, column or None) pairs in order; a plain column is `(("", column),)`."""
-        return loc_parts(self.loc)
+    def loc_is_template(self) -> bool:
+        """Whether `loc` has `{column}` placeholders; else it is a column's name."""
+        return bool(placeholders(self.loc))
+
+    @property
+    def changefreq_constant(self) -> str | None:
+        return self.changefreq if self.changefreq in CHANGEFREQS else None
 
     @property
     def changefreq_column(self) -> str | None:
-        """The column that holds changefreq; None where it is a constant or absent."""
         return None if self.changefreq in CHANGEFREQS else self.changefreq
 
     @property
+    def priority_constant(self) -> str | None:
+        """The priority of all rows, as text such as `0.8`."""
+        return f"{self.priority:g}" if isinstance(self.priority, float) else None
+
+    @property
     def priority_column(self) -> str | None:
-        """The column that holds priority; None where it is a constant or absent."""
         return self.priority if isinstance(self.priority, str) else None
 
     def columns(self) -> tuple[str, ...]:
@@ -241,7 +170,7 @@ class Section(Part):
 
         A SQL source's `key` is not among them: it is the reader's.
         """
-        wanted: list[str | None] = [column for _, column in self.loc_parts]
+        wanted: list[str | None] = list(placeholders(self.loc) or [self.loc])
         wanted += [self.lastmod, self.changefreq_column, self.priority_column]
         for group in (self.alternates, self.images, self.videos):
             wanted += group.values() if isinstance(group, dict) else [group]
@@ -268,10 +197,10 @@ class Site(Part):
     work: str = Field("", validate_default=True)
     index: IndexName = "sitemap.xml"
     names: Literal["stable", "immutable"] = "stable"
-    formats: Annotated[tuple[Literal["xml", "txt"], ...], Field(min_length=1)] = ("xml",)
+    formats: Annotated[tuple[Literal["xml", "txt"], ...], Some] = ("xml",)
     engine: Literal["local", "spark"] = "local"
     aws_conn_id: ConnId | None = "aws_default"
-    engines: Annotated[tuple[Engine, ...], Field(min_length=1)] = ("google", "bing", "yandex")
+    engines: Annotated[tuple[Engine, ...], Some] = ("google", "bing", "yandex")
     engine_sets: tuple[Engine, ...] = ()
     fresh: Fresh | None = None
     allow_empty: Flag = False
@@ -283,7 +212,7 @@ class Site(Part):
     schedule: Schedule | None = "@daily"
     urls: UrlRules = UrlRules()
     guards: Guards = Guards()
-    sections: Annotated[tuple[Section, ...], Field(min_length=1)] = Field(
+    sections: Annotated[tuple[Section, ...], Some] = Field(
         description="the parts of the inventory, a list that starts with '- name: pages'"
     )
 
@@ -293,6 +222,13 @@ class Site(Part):
     def folder(self) -> Path:
         """The site file's folder."""
         return self._folder
+
+    def section(self, name: str) -> Section:
+        """The section of that name. Raises UsageError where there is none."""
+        for section in self.sections:
+            if section.name == name:
+                return section
+        raise UsageError(f"Site {self.site!r} has no section {name!r}: it has {one_of(s.name for s in self.sections)}.")
 
     @property
     def dag_id(self) -> str:
@@ -316,18 +252,22 @@ class Site(Part):
     @field_validator("target")
     @classmethod
     def _target_place(cls, value: str, info: ValidationInfo) -> str:
-        return storage_folder(value, _folder(info))
+        return storage_folder(value, base_folder(info))
 
     @field_validator("state")
     @classmethod
     def _state_place(cls, value: str, info: ValidationInfo) -> str:
         site, target = info.data.get("site"), info.data.get("target")
         if value:
-            state = storage_folder(value, _folder(info))
+            state = storage_folder(value, base_folder(info))
         elif target is None or site is None:
             return ""
         elif target.startswith("file:"):
-            state = folder_uri(_folder(info) / ".sitemap-ops" / site)
+            state = folder_uri(base_folder(info) / ".sitemap-ops" / site)
+            if lies_in(state, target):
+                raise wrong(
+                    "is missing: its default place, .sitemap-ops beside the site file, lies in target: name another."
+                )
         else:
             raise wrong(
                 "is missing: a target on S3 needs a private place for releases, such as s3://shop-private/sitemap-ops/."
@@ -338,17 +278,16 @@ class Site(Part):
     @field_validator("work")
     @classmethod
     def _work_place(cls, value: str, info: ValidationInfo) -> str:
-        if value:
-            work = storage_folder(value, _folder(info))
-        else:
-            work = folder_uri(_cache_folder() / "sitemap-ops" / info.data.get("site", "site"))
+        default = _cache_folder() / "sitemap-ops"
+        work = storage_folder(value, base_folder(info)) if value else folder_uri(default)
         _keep_apart("work", work, "target", info.data.get("target"))
         _keep_apart("work", work, "state", info.data.get("state"))
         return work
 
     @field_validator("sections")
     @classmethod
-    def _names_differ(cls, value: tuple[Section, ...]) -> tuple[Section, ...]:
+    def _complete_sections(cls, value: tuple[Section, ...], info: ValidationInfo) -> tuple[Section, ...]:
+        """Names differ; a source without an aws_conn_id of its own has the site's."""
         first: dict[str, int] = {}
         for position, section in enumerate(value):
             if first.setdefault(section.name, position) != position:
@@ -356,12 +295,19 @@ class Site(Part):
                     f"is {section.name!r}, as sections[{first[section.name]}].name is: give each section its own name.",
                     at=(position, "name"),
                 )
-        return value
+        return tuple(_with_connection(section, info.data.get("aws_conn_id")) for section in value)
 
     @model_validator(mode="after")
     def _remember_folder(self, info: ValidationInfo) -> Self:
-        self._folder = _folder(info)
+        self._folder = base_folder(info)
         return self
+
+
+def _with_connection(section: Section, aws_conn_id: str | None) -> Section:
+    source = section.source
+    if isinstance(source, SqlSource) or "aws_conn_id" in source.model_fields_set:
+        return section
+    return section.model_copy(update={"source": source.model_copy(update={"aws_conn_id": aws_conn_id})})
 
 
 def _keep_apart(key: str, place: str, other_key: str, other: str | None) -> None:

@@ -10,12 +10,13 @@ import re
 from pathlib import Path
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 
+from pydantic import ValidationInfo
 from pydantic_core import PydanticCustomError
 
 from sitemap_ops.site.faults import nearest, not_a, wrong
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):/")
-_BUCKET = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,254}")
+_BUCKET = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,254}")
 _HOST = re.compile(r"(?!.*\.\.)[a-z0-9_]([a-z0-9_.-]*[a-z0-9_.])?")
 _URL_PATH = re.compile(r"(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})*")
 _PATH_SAFE = "/!$&'()*+,;=:@"
@@ -142,6 +143,11 @@ def readable(text: str, folder: Path) -> str:
     if scheme not in (None, "file"):
         raise not_a("a path this can read: use a local path or s3://bucket/key.")
     return str(local_path(text, folder))
+
+
+def base_folder(info: ValidationInfo) -> Path:
+    """What relative paths resolve against: the site file's folder, or the current one where a model is made in code."""
+    return info.context["folder"] if info.context else Path.cwd()
 
 
 def local_path(text: str, folder: Path) -> Path:

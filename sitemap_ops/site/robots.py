@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import PlainValidator, ValidationInfo
 
 from sitemap_ops.site.faults import not_a
-from sitemap_ops.site.places import readable
+from sitemap_ops.site.places import base_folder, readable
 
 _DIRECTIVE = re.compile(r"\s*(#|(user-agent|disallow|allow|sitemap|crawl-delay|host|clean-param)\s*:)", re.IGNORECASE)
 
@@ -29,9 +29,7 @@ def _robots(value: Any, info: ValidationInfo) -> RobotsTxt:
         return RobotsTxt("text", value)
     if value.startswith(("http://", "https://")):
         return RobotsTxt("url", value)
-    from pathlib import Path
-
-    return RobotsTxt("path", readable(value, info.context["folder"] if info.context else Path.cwd()))
+    return RobotsTxt("path", readable(value, base_folder(info)))
 
 
 Robots = Annotated[RobotsTxt, PlainValidator(_robots)]

@@ -16,7 +16,7 @@ CHANGEFREQS = ("always", "hourly", "daily", "weekly", "monthly", "yearly", "neve
 
 _SLUG = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
 _INDEX_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\.xml(\.gz)?")
-_PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
+_LOC_TOKEN = re.compile(r"\{\{|\}\}|\{(?P<column>[^{}]+)\}|(?P<stray>[{}])")
 _NUMBER = re.compile(r"[0-9]*[.,]?[0-9]+")
 _URL_ASCII = "".join(map(chr, range(0x21, 0x7F))).replace("\\", "").replace("~", "")
 """What a server charset must encode as ASCII does; the two left out differ in Shift_JIS."""
@@ -60,20 +60,17 @@ def _lastmod(text: str) -> str:
 
 
 def _loc(text: str) -> str:
-    if re.search(r"[{}]", _PLACEHOLDER.sub("", text)):
-        raise not_a("a template with {column} placeholders: close each brace; a literal one is written %7B or %7D.")
-    if not _PLACEHOLDER.search(text) and re.match(r"/|https?://", text):
-        raise not_a("a column's name or a template: write which column makes the address differ, such as '/p/{slug}'.")
+    tokens = list(_LOC_TOKEN.finditer(text))
+    if any(token["stray"] for token in tokens):
+        raise not_a("a template: close each {column}, and write {{ or }} for a brace.")
+    if re.match(r"/|https?://", text) and not placeholders(text):
+        raise not_a("a column's name or a template: put in the column that tells rows apart, as in '/p/{slug}'.")
     return _column(text)
 
 
-def loc_parts(loc: str) -> tuple[tuple[str, str | None], ...]:
-    """A template as (literal, column) pairs, like `string.Formatter.parse`; a column's name is one pair ("", name)."""
-    pieces = _PLACEHOLDER.split(loc)
-    if len(pieces) == 1:
-        return (("", loc),)
-    pairs: list[tuple[str, str | None]] = list(zip(pieces[0::2], pieces[1::2], strict=False))
-    return (*pairs, (pieces[-1], None)) if pieces[-1] else tuple(pairs)
+def placeholders(loc: str) -> tuple[str, ...]:
+    """The columns that a loc names in braces; none where it is itself a column's name."""
+    return tuple(token["column"] for token in _LOC_TOKEN.finditer(loc) if token["column"])
 
 
 def _changefreq(text: str) -> str:
@@ -83,12 +80,11 @@ def _changefreq(text: str) -> str:
 def _priority(value: Any) -> float | str:
     if isinstance(value, str) and not _NUMBER.fullmatch(value):
         return _column(value)
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise not_a("a number from 0 to 1, or a column's name.")
-    number = float(value.replace(",", ".") if isinstance(value, str) else value)
-    if not 0 <= number <= 1:
-        raise not_a("a number from 0 to 1: write 0.8, for example, or a column's name.")
-    return number
+    if isinstance(value, int | float | str) and not isinstance(value, bool):
+        number = float(str(value).replace(",", "."))
+        if 0 <= number <= 1:
+            return number
+    raise not_a("a number from 0 to 1: write one such as 0.8, or a column's name.")
 
 
 def _share(value: Any) -> float:
@@ -173,6 +169,12 @@ def _url_pattern(text: str) -> str:
     return text
 
 
+def _scalar(value: Any) -> str | int | float | bool | None:
+    if not isinstance(value, str | int | float | None):
+        raise not_a("one value: write text, a number, true, false or null.")
+    return value
+
+
 def _columns_of(value: Any) -> dict[str, str] | str:
     """One column, or a mapping of names to columns."""
     if isinstance(value, str):
@@ -180,6 +182,12 @@ def _columns_of(value: Any) -> dict[str, str] | str:
     if isinstance(value, dict) and value and all(isinstance(column, str) for column in value.values()):
         return {name: _column(column) for name, column in value.items()}
     raise not_a("a column's name, or a mapping of names to columns.")
+
+
+def _some(items: tuple[Any, ...]) -> tuple[Any, ...]:
+    if not items:
+        raise wrong("is an empty list: name one at least.")
+    return items
 
 
 Slug = Annotated[str, AfterValidator(_slug)]
@@ -198,7 +206,10 @@ Delimiter = Annotated[str, AfterValidator(_delimiter)]
 Origin = Annotated[str, AfterValidator(web_origin)]
 ParameterGlob = Annotated[str, AfterValidator(_parameter_glob)]
 UrlPattern = Annotated[str, AfterValidator(_url_pattern)]
+Scalar = Annotated[str | int | float | bool | None, PlainValidator(_scalar)]
 Columns = Annotated[dict[str, str] | str, PlainValidator(_columns_of)]
 Schedule = Annotated[str, AfterValidator(schedule)]
+Some = AfterValidator(_some)
+"""For a list that has to hold something; Field(min_length=1) would complain of wrong items as missing ones."""
 Count = Annotated[int, Strict()]
 Flag = Annotated[bool, Strict()]

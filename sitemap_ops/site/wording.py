@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, get_args
 
 from pydantic import ValidationError
@@ -11,10 +11,11 @@ from pydantic_core import ErrorDetails
 
 from sitemap_ops.site.document import Document, Problem, dotted
 from sitemap_ops.site.faults import Key, nearest, one_of
-from sitemap_ops.site.model import Part, Site
+from sitemap_ops.site.model import Site
+from sitemap_ops.site.part import Part
 
 _SHOWN = 60
-_CREDENTIALS = re.compile(r"//[^\s/'\"]*@|[^\s/'\"]+:[^\s/'\"]+@")
+_CREDENTIALS = re.compile(r"//\S*@|\S+:\S+@|(?<=\?)[^\s'=]+=[^\s']+")
 _SECRET_KEY = re.compile(
     r"pass(word|wd|phrase)?$|secret|token|credential|(access|api|private)_?key|^(conn|dsn|uri|connection)$"
 )
@@ -42,9 +43,14 @@ def problems_of(error: ValidationError, document: Document) -> list[Problem]:
             case "site_rule":
                 key += details["ctx"]["at"] or ()
                 text = details["msg"]
+            case "union_tag_invalid":
+                key += ("type",)
+                tag = details["ctx"]["tag"]
+                text = f"is {_shown(key, tag, document)}, not {one_of(_SOURCE_TYPES)}: {_choose(tag, _SOURCE_TYPES)}"
             case _:
-                text = f"is {_shown(key, details['input'], document)}, {_not_what(details)}"
-        into.append(Problem(key, document.line(key), _CREDENTIALS.sub("…@", f"{dotted(key)} {text}")))
+                shown = _shown(key, details["input"], document)
+                text = f"is {shown}, {_not_what(details, shown)}"
+        into.append(Problem(key, document.line(key), _CREDENTIALS.sub("…", f"{dotted(key)} {text}")))
     return problems + [problem for problem in missing if problem.key not in meant]
 
 
@@ -85,12 +91,12 @@ def _unknown(key: Key, model: type[Part]) -> tuple[str, str | None]:
             "is not a known key: no secret belongs in the file, put it into a connection and name that by its id.",
             None,
         )
-    guess = nearest(name, model.model_fields)
-    if guess:
-        return f"is not a known key: did you mean {guess}?", guess
     elsewhere = sorted(known for known in _known_keys(Site, "") if known.rpartition(".")[2] == name)
     if elsewhere:
         return f"is not a known key here: it belongs at {one_of(elsewhere)}.", None
+    guess = nearest(name, model.model_fields)
+    if guess:
+        return f"is not a known key: did you mean {guess}?", guess
     return f"is not a known key: the keys here are {', '.join(model.model_fields)}.", None
 
 
@@ -124,38 +130,32 @@ def _shown(key: Key, value: Any, document: Document) -> str:
     return repr(text) if isinstance(value, str) else text
 
 
-def _not_what(details: ErrorDetails) -> str:
-    kind, value, context = details["type"], details["input"], details.get("ctx", {})
-    match kind:
+def _not_what(details: ErrorDetails, shown: str) -> str:
+    value, context = details["input"], details.get("ctx", {})
+    match details["type"]:
         case "site_value":
             return details["msg"]
+        case "string_type" if isinstance(value, dict | list):
+            return "not text: write one value, and put text that starts with a bracket in quotes."
         case "string_type":
-            return _not_text(value)
-        case "literal_error" | "union_tag_invalid":
-            allowed = re.findall(r"'([^']*)'", context.get("expected") or context["expected_tags"])
-            guess = nearest(value, allowed) if isinstance(value, str) else None
-            return f"not {one_of(allowed)}: " + (f"did you mean {guess}?" if guess else "write one of these.")
-        case "int_type" | "int_from_float" | "int_parsing_size":
+            return "not text: put it in quotes."
+        case "literal_error":
+            allowed = re.findall(r"'([^']*)'", context["expected"])
+            return f"not {one_of(allowed)}: {_choose(value, allowed)}"
+        case "int_type" | "int_from_float":
             return "not a whole number: write it in digits, without quotes."
         case "bool_type":
             return "not true or false: write one of these, without quotes."
         case "greater_than_equal":
-            return f"not {context['ge']} or more: write a larger number."
+            return f"less than {context['ge']}: write {context['ge']} or more."
+        case "tuple_type" if not isinstance(value, dict):
+            return f"not a list: write [{shown}]."
         case "tuple_type":
-            return (
-                f"not a list: write [{value}]."
-                if isinstance(value, str)
-                else "not a list: write it as [first, second]."
-            )
-        case "too_short":
-            return "not a list of at least one: name one, or leave the key out if it has a default."
+            return "not a list: start each of its items with '- '."
         case _:
             return "not a mapping: write its keys below it, indented, or as {key: value}."
 
 
-def _not_text(value: Any) -> str:
-    if isinstance(value, dict):
-        return "not text: put text that starts with '{' in quotes."
-    if isinstance(value, list):
-        return "not text: write one value, and put text that starts with '[' in quotes."
-    return "not text: put it in quotes."
+def _choose(value: Any, allowed: Iterable[str]) -> str:
+    guess = nearest(value, allowed) if isinstance(value, str) else None
+    return f"did you mean {guess}?" if guess else "write one of these."
