@@ -1,0 +1,116 @@
+"""Calendar arithmetic on whole columns, and the two written forms of a date and a time.
+
+Proleptic Gregorian calendar, years 0000 to 9999; a "local" second counts from 1970-01-01T00:00 on the clock of its own
+offset, so that instant = local - offset.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pyarrow as pa
+
+from sitemap_ops.columns import from_text_buffers
+
+DAY = 86_400
+MAX_OFFSET = 14 * 3_600
+"""XML Schema's limit of a zone offset, in seconds."""
+
+NONE, YEAR, MONTH, DATE, NAIVE, AWARE = 0, 4, 7, 10, 19, 20
+"""How much a value says, as the width of its text; an AWARE one with an offset other than 0 is 25 characters wide."""
+
+_MONTH_STARTS = np.arange("0000-01", "10000-02", dtype="M8[M]").astype("M8[D]").astype(np.int32)
+_YEARS = (np.datetime64("0001-01-02", "D").astype(int), np.datetime64("9999-12-30", "D").astype(int))
+
+
+@dataclass(frozen=True)
+class Times:
+    """Columns of one length: `width` (uint8, see above), `local` and `offset` (int64 seconds; east is positive)."""
+
+    width: np.ndarray
+    local: np.ndarray
+    offset: np.ndarray
+
+    @classmethod
+    def none(cls, size: int) -> Times:
+        return cls(np.zeros(size, np.uint8), np.zeros(size, np.int64), np.zeros(size, np.int64))
+
+    def take(self, rows: np.ndarray) -> Times:
+        return Times(self.width[rows], self.local[rows], self.offset[rows])
+
+    def put(self, rows: np.ndarray, other: Times) -> None:
+        self.width[rows], self.local[rows], self.offset[rows] = other.width, other.local, other.offset
+
+
+def days(year: np.ndarray, month: np.ndarray, day: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Days since 1970-01-01 (int64), and whether each is a real date (else the day means nothing)."""
+    real = (month >= 1) & (month <= 12) & (year >= 0) & (year <= 9999)
+    index = np.where(real, year.astype(np.int32) * 12 + month - 1, 0)
+    start = _MONTH_STARTS[index]
+    real &= (day >= 1) & (day <= _MONTH_STARTS[index + 1] - start)
+    return start.astype(np.int64) + day - 1, real
+
+
+def settle(local: np.ndarray, zone: ZoneInfo) -> Times:
+    """Readings of a zone's wall clock as times with that zone's offset.
+
+    Where the clock was put back, a reading that came twice is the first of the two. Where it was put forward, a reading
+    that never came is the instant it would have been by the clock before: a skipped 02:30 becomes 03:30. Offsets of odd
+    seconds (none after 1972) can't be written: those times are in UTC.
+    """
+    day, row_day = np.unique(np.clip(local // DAY, *_YEARS), return_inverse=True)
+    starts, ends = ([_wall(int(second), zone)[1] for second in edge * DAY] for edge in (day, day + 1))
+    offset = np.array(starts, np.int64)[row_day]
+    times = Times(np.full(local.size, AWARE, np.uint8), local.copy(), offset)
+    changing = np.flatnonzero((np.array(starts) != np.array(ends))[row_day])
+    if changing.size:
+        readings, row_reading = np.unique(local[changing], return_inverse=True)
+        settled = np.array([_wall(int(second), zone) for second in readings], np.int64)
+        times.local[changing], times.offset[changing] = settled[row_reading].T
+    odd = times.offset % 60 != 0
+    times.local[odd] -= times.offset[odd]
+    times.offset[odd] = 0
+    return times
+
+
+def _wall(local: int, zone: ZoneInfo) -> tuple[int, int]:
+    """(local, offset) in seconds of a reading of a zone's wall clock."""
+    reading = datetime.fromtimestamp(local, UTC).replace(tzinfo=zone)
+    moment = reading.astimezone(UTC).astimezone(zone)
+    offset = moment.utcoffset()
+    assert offset is not None
+    return int(moment.replace(tzinfo=UTC).timestamp()), int(offset.total_seconds())
+
+
+def render(times: Times) -> pa.Array:
+    """The text of times (a string array): as many characters as the width says, null where it is 0.
+
+    An offset of 0 is written `Z`. Widths of NAIVE have to be settled before; locals lie in the years 0000 to 9999.
+    """
+    day, second = np.divmod(times.local, DAY)
+    month = day.astype("M8[D]").astype("M8[M]")
+    months = month.astype(np.int64) + 1970 * 12
+    cells = np.empty((times.local.size, 25), np.uint8)
+    _digits(cells, 0, months // 12 // 100)
+    _digits(cells, 2, months // 12 % 100)
+    _digits(cells, 5, months % 12 + 1)
+    _digits(cells, 8, day - month.astype("M8[D]").astype(np.int64) + 1)
+    for start, unit in ((11, 3_600), (14, 60), (17, 1)):
+        _digits(cells, start, second // unit % (24 if unit == 3_600 else 60))
+    east = np.abs(times.offset)
+    _digits(cells, 20, east // 3_600)
+    _digits(cells, 23, east // 60 % 60)
+    for start, sign in ((4, "-"), (7, "-"), (10, "T"), (13, ":"), (16, ":"), (22, ":")):
+        cells[:, start] = ord(sign)
+    cells[:, 19] = np.select([times.offset == 0, times.offset < 0], [ord("Z"), ord("-")], ord("+"))
+    width = np.where((times.width == AWARE) & (times.offset != 0), 25, times.width).astype(np.int64)
+    ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(width)])
+    return from_text_buffers(ends, cells[np.arange(25) < width[:, None]], width > 0)
+
+
+def _digits(cells: np.ndarray, start: int, number: np.ndarray) -> None:
+    cells[:, start] = number // 10 + ord("0")
+    cells[:, start + 1] = number % 10 + ord("0")
