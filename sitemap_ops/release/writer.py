@@ -1,0 +1,122 @@
+"""Putting the files of a release into the target, each checked before and read back after (PUB-06)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sitemap_ops.errors import ConflictError, OutputError
+from sitemap_ops.release.headers import check_body, headers_for, same_headers
+from sitemap_ops.release.history import CURRENT, superseded
+from sitemap_ops.release.index import IndexFile
+from sitemap_ops.release.manifest import Current
+from sitemap_ops.release.plan import PlannedShard
+from sitemap_ops.storage import Headers, Store, Stored
+from sitemap_ops.storage.content import content_sha256
+
+_TRIES = 5
+
+
+@dataclass(frozen=True)
+class Owner:
+    """The holder of the epoch that was just committed: the only one who may overwrite public files."""
+
+    state: Store
+    current: Current
+    etag: str
+
+    def check(self) -> None:
+        """Raises ConflictError where another run has committed since."""
+        stored = self.state.head(CURRENT)
+        if stored is None or stored.etag != self.etag:
+            raise superseded(self.state, self.current)
+
+
+class Writer:
+    """Puts files of one release; safe for use by several threads."""
+
+    def __init__(self, target: Store, body: Callable[[str], bytes], *, immutable: bool) -> None:
+        self._target, self._body, self._immutable = target, body, immutable
+        self._sent: list[int] = []
+
+    @property
+    def files_sent(self) -> int:
+        return len(self._sent)
+
+    @property
+    def bytes_sent(self) -> int:
+        return sum(self._sent)
+
+    def check(self, shard: PlannedShard) -> None:
+        """Raises OutputError where a shard's body is not what the release says."""
+        self._checked_body(shard)
+
+    def create(self, shard: PlannedShard) -> bool:
+        """Put a file that the target does not have; False where another run has made one of that name meanwhile."""
+        body, headers = self._checked_body(shard)
+        try:
+            stored = self._put(shard.key, body, headers, shard.sha256, None)
+            self._read_back(stored, body, headers, shard.sha256)
+        except ConflictError:
+            return False
+        return True
+
+    def replace(self, shard: PlannedShard, owner: Owner) -> None:
+        """Put a file over the one that is there."""
+        body, headers = self._checked_body(shard)
+        self._put_as_owner(shard.key, body, headers, shard.sha256, shard.etag, owner)
+
+    def put_index(self, index: IndexFile, there: Stored | None, owner: Owner) -> bool:
+        """Make an index live; False where the one that is there needs no change."""
+        headers = headers_for(index.key)
+        if there and there.sha256 == index.sha256 and same_headers(there.headers, headers):
+            return False
+        check_body(index.key, index.body, headers)
+        owner.check()
+        self._put_as_owner(index.key, index.body, headers, index.sha256, there.etag if there else None, owner)
+        return True
+
+    def _checked_body(self, shard: PlannedShard) -> tuple[bytes, Headers]:
+        body, headers = self._body(shard.key), headers_for(shard.key, immutable=self._immutable)
+        digest = check_body(shard.key, body, headers)
+        if digest != shard.sha256:
+            raise OutputError(
+                f"{shard.key} can't be published: its content is not what this run rendered (SHA-256 {digest[:16]}"
+                f" instead of {shard.sha256[:16]}); look at the `work` folder, and run again from the first step."
+            )
+        return body, headers
+
+    def _put(self, key: str, body: bytes, headers: Headers, sha256: str, etag: str | None) -> Stored:
+        stored = self._target.put(key, body, headers, sha256=sha256, if_match=etag, if_none_match=etag is None)
+        self._sent.append(len(body))
+        return stored
+
+    def _put_as_owner(
+        self, key: str, body: bytes, headers: Headers, sha256: str, etag: str | None, owner: Owner
+    ) -> None:
+        """Put over what is there; if that has changed since it was looked at, only as long as this run is the owner."""
+        for _ in range(_TRIES):
+            try:
+                stored = self._put(key, body, headers, sha256, etag)
+                return self._read_back(stored, body, headers, sha256)
+            except ConflictError:
+                owner.check()
+                there = self._target.head(key)
+                etag = there.etag if there else None
+        raise ConflictError(
+            f"{self._target.uri}{key} was changed {_TRIES} times while release {owner.current.release} was put live:"
+            " find out what else writes there, stop it, and run again."
+        )
+
+    def _read_back(self, stored: Stored, body: bytes, headers: Headers, sha256: str) -> None:
+        """Raises ConflictError if someone else's file is there by now, OutputError if ours is not as it was sent."""
+        got = self._target.get(stored.key)
+        if got is None or (got[1].etag != stored.etag and got[1].sha256 != sha256):
+            raise ConflictError(f"{self._target.uri}{stored.key} was changed right after it was put.")
+        there, described = got
+        right = there == body or content_sha256([there]) == sha256
+        if not right or not same_headers(described.headers, headers):
+            raise OutputError(
+                f"{self._target.uri}{stored.key} does not read back as it was put (headers {described.headers}):"
+                " look for a proxy or a bucket rule that rewrites objects, then run again."
+            )
