@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from isal import isal_zlib
 
@@ -59,16 +60,13 @@ def content_sha256(blocks: Iterable[bytes]) -> str | None:
     """Hex SHA-256 of the content: after gunzip where the bytes are gzip; None where that gzip is damaged or endless."""
     digest = hashlib.sha256()
     incoming = iter(blocks)
-    first = next(incoming, b"")
-    rejoined = _rejoin(first, incoming)
+    start = b""
+    while len(start) < len(GZIP_MAGIC) and (block := next(incoming, b"")):
+        start += block
+    whole = chain([start], incoming)
     try:
-        for block in gunzip_blocks(rejoined) if first.startswith(GZIP_MAGIC) else rejoined:
+        for block in gunzip_blocks(whole) if start.startswith(GZIP_MAGIC) else whole:
             digest.update(block)
     except DamagedContent:
         return None
     return digest.hexdigest()
-
-
-def _rejoin(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
-    yield first
-    yield from rest

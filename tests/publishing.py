@@ -1,0 +1,79 @@
+"""What the tests of publishing share: small releases, and the stores they go to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from typing import Any
+
+from sitemap_ops.release.publish import PublishResult, RenderedShard, publish
+from sitemap_ops.render.gzip import compress
+from sitemap_ops.render.xml import FOOTER, HEADER
+from sitemap_ops.storage import Store
+
+FIRST_DAY = datetime(2026, 12, 1, 4, 44, 19, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Site:
+    site: str = "shop"
+    files_url: str = "https://www.example.com/"
+    index: str = "sitemap.xml"
+    names: str = "stable"
+
+
+@dataclass(frozen=True)
+class Stores:
+    target: Store
+    state: Store
+
+
+def xml_of(*paths: str) -> bytes:
+    return HEADER + b"".join(f"<url><loc>https://www.example.com{p}</loc></url>\n".encode() for p in paths) + FOOTER
+
+
+def key_of(number: int) -> str:
+    return f"shop-pages-{number:04x}.xml.gz"
+
+
+def release_of(pages: Mapping[str, bytes]) -> tuple[list[RenderedShard], dict[str, bytes]]:
+    """The shards and bodies of XML documents by key."""
+    bodies = {key: compress(xml) for key, xml in pages.items()}
+    shards = [
+        RenderedShard(key, "main", "pages", xml.count(b"<url>"), len(xml), len(bodies[key]), sha256(xml).hexdigest())
+        for key, xml in pages.items()
+    ]
+    return shards, bodies
+
+
+def shop(count: int, **changed: bytes) -> dict[str, bytes]:
+    """`count` shards of one URL each; `changed` gives others' XML as s3=..., by number."""
+    return {key_of(n): changed.get(f"s{n}", xml_of(f"/{n}")) for n in range(count)}
+
+
+def publish_pages(stores: Stores, pages: Mapping[str, bytes], *, day: int = 0, **options: Any) -> PublishResult:
+    """Publish as the run of a day; options override what `publish` takes."""
+    shards, bodies = release_of(pages)
+    arguments: dict[str, Any] = {
+        "site": Site(),
+        "release": f"release-{day}",
+        "run_id": f"run-{day}",
+        "as_of": FIRST_DAY + timedelta(days=day),
+        "shards": shards,
+        "body": bodies.__getitem__,
+        "target": stores.target,
+        "state": stores.state,
+    }
+    return publish(**(arguments | options))
+
+
+def contents(store: Store) -> dict[str, bytes]:
+    """Every object of a store."""
+    found = {}
+    for each in store.list():
+        got = store.get(each.key)
+        assert got is not None
+        found[each.key] = got[0]
+    return found
