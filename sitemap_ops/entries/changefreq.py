@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow as pa
 
 from sitemap_ops.columns import frame
-from sitemap_ops.entries.text import MISSING, array_of, by_value, text_of
+from sitemap_ops.entries.text import MISSING, PADDING, array_of, by_value, text_of
 
 VALUES = ("always", "hourly", "daily", "weekly", "monthly", "yearly", "never")
 
@@ -44,7 +44,7 @@ def fold(text: str) -> str:
 
     Right for Turkish too: `HAFTALIK`, `haftalık`, `DAİLY` and `daıly` fold like `haftalik` and `daily`.
     """
-    letters = unicodedata.normalize("NFKD", text.casefold())
+    letters = unicodedata.normalize("NFKD", text.strip(PADDING).casefold())
     bare = "".join(letter for letter in letters if not unicodedata.combining(letter))
     return " ".join(bare.replace("ı", "i").split())
 

@@ -25,6 +25,20 @@ NONE, YEAR, MONTH, DATE, NAIVE, AWARE = 0, 4, 7, 10, 19, 20
 _MONTH_STARTS = np.arange("0000-01", "10000-02", dtype="M8[M]").astype("M8[D]").astype(np.int32)
 _YEARS = (np.datetime64("0001-01-02", "D").astype(int), np.datetime64("9999-12-30", "D").astype(int))
 
+_PAIRS = np.frombuffer(b"".join(b"%02d" % number for number in range(100)), "u2")
+_LAYOUT = np.dtype(
+    {
+        "names": [
+            *("century", "year", "month", "day", "hour", "minute", "second"),
+            *("zone", "hours_east", "minutes_east"),
+        ],
+        "offsets": [0, 2, 5, 8, 11, 14, 17, 19, 20, 23],
+        "formats": ["u2"] * 7 + ["u1"] + ["u2"] * 2,
+        "itemsize": 25,
+    }
+)
+_TEMPLATE = np.frombuffer(b"0000-00-00T00:00:00+00:00", np.uint8)
+
 
 @dataclass(frozen=True)
 class Times:
@@ -86,31 +100,31 @@ def _wall(local: int, zone: ZoneInfo) -> tuple[int, int]:
 
 
 def render(times: Times) -> pa.Array:
-    """The text of times (a string array): as many characters as the width says, null where it is 0.
+    """The text of times (a string array): as many characters as the width says; an offset of 0 is written `Z`.
 
-    An offset of 0 is written `Z`. Widths of NAIVE have to be settled before; locals lie in the years 0000 to 9999.
+    NAIVE times have to be settled before; locals lie in the years 0000 to 9999.
     """
-    day, second = np.divmod(times.local, DAY)
+    day = times.local // DAY
+    second = (times.local - day * DAY).astype(np.int32)
     month = day.astype("M8[D]").astype("M8[M]")
-    months = month.astype(np.int64) + 1970 * 12
-    cells = np.empty((times.local.size, 25), np.uint8)
-    _digits(cells, 0, months // 12 // 100)
-    _digits(cells, 2, months // 12 % 100)
-    _digits(cells, 5, months % 12 + 1)
-    _digits(cells, 8, day - month.astype("M8[D]").astype(np.int64) + 1)
-    for start, unit in ((11, 3_600), (14, 60), (17, 1)):
-        _digits(cells, start, second // unit % (24 if unit == 3_600 else 60))
-    east = np.abs(times.offset)
-    _digits(cells, 20, east // 3_600)
-    _digits(cells, 23, east // 60 % 60)
-    for start, sign in ((4, "-"), (7, "-"), (10, "T"), (13, ":"), (16, ":"), (22, ":")):
-        cells[:, start] = ord(sign)
-    cells[:, 19] = np.select([times.offset == 0, times.offset < 0], [ord("Z"), ord("-")], ord("+"))
-    width = np.where((times.width == AWARE) & (times.offset != 0), 25, times.width).astype(np.int64)
+    months = month.astype(np.int64).astype(np.int32) + 1970 * 12
+    year = months // 12
+    east = np.abs(times.offset).astype(np.int32)
+    characters = np.tile(_TEMPLATE, (times.local.size, 1))
+    cells = characters.view(_LAYOUT)[:, 0]
+    for name, number in (
+        ("century", year // 100),
+        ("year", year % 100),
+        ("month", months - year * 12 + 1),
+        ("day", day - month.astype("M8[D]").astype(np.int64) + 1),
+        ("hour", second // 3_600),
+        ("minute", second // 60 % 60),
+        ("second", second % 60),
+        ("hours_east", east // 3_600),
+        ("minutes_east", east // 60 % 60),
+    ):
+        cells[name] = _PAIRS[number]
+    cells["zone"] = np.array([ord("-"), ord("Z"), ord("+")], np.uint8)[np.sign(times.offset) + 1]
+    width = np.where((times.width == AWARE) & (times.offset != 0), _TEMPLATE.size, times.width).astype(np.int64)
     ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(width)])
-    return from_text_buffers(ends, cells[np.arange(25) < width[:, None]], width > 0)
-
-
-def _digits(cells: np.ndarray, start: int, number: np.ndarray) -> None:
-    cells[:, start] = number // 10 + ord("0")
-    cells[:, start + 1] = number % 10 + ord("0")
+    return from_text_buffers(ends, characters[np.arange(_TEMPLATE.size) < width[:, None]])

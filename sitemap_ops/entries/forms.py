@@ -1,4 +1,4 @@
-"""Dates and times in other forms than the two of `w3c`: the whole list of what is read, and nothing else is.
+"""Dates and times in other forms than `stamps` reads: with it, the whole list of what is read, and nothing else is.
 
 A form is on the list only where it can mean one thing. A year of four digits comes first, so `07.03.2024`, `03/07/2024`
 and `24-03-07` are not on it, nor are times with AM or PM, named zones (`EST`), hour 24, second 60, or the hour's comma.
@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sitemap_ops.entries.civil import AWARE, DATE, DAY, MAX_OFFSET, MONTH, NAIVE, YEAR, Times, days
+from sitemap_ops.entries.civil import AWARE, DATE, DAY, MONTH, NAIVE, NONE, YEAR, Times, days
+from sitemap_ops.entries.stamps import zone_of
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_CLOCK = r"(?P<hour>\d\d?):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,]\d+)?)?"
-_ZONE = r" *(?P<zone>[Zz]|(?i:UTC|GMT|UT)|[+-]\d\d(?::?\d\d)?)"
-_REST = rf"(?:(?:[Tt]| +){_CLOCK}(?:{_ZONE})?|(?P<date_zone>Z|[+-]\d\d:\d\d))?"
+_CLOCK = r"(?P<hour>\d\d?):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,]\d+)?)?(?P<zone>[^.,]*)"
+_REST = rf"(?:(?:[Tt]| +){_CLOCK}|(?P<date_zone>Z|[+-]\d\d:\d\d))?"
 
 FORMS: tuple[str, ...] = (
     # 2024-03-07, 2024-3-7, 2024-03-07 12:00, 2024-03-07t12:00:00.123456+0300, 2024-03-07 12:00:00 UTC, 2024-03-07Z
@@ -25,13 +25,13 @@ FORMS: tuple[str, ...] = (
     # 2024, 2024-03
     r"(?P<year>\d{4})(?:-(?P<month>\d\d))?",
     # ISO 8601's basic format: 20240307, 20240307T120000Z, 20240307120000
-    rf"(?P<year>\d{{4}})(?P<month>\d\d)(?P<day>\d\d)"
-    rf"(?:[Tt ]?(?P<hour>\d\d)(?P<minute>\d\d)(?P<second>\d\d)(?:[.,]\d+)?(?:{_ZONE})?)?",
+    r"(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)"
+    r"(?:[Tt ]?(?P<hour>\d\d)(?P<minute>\d\d)(?P<second>\d\d)(?:[.,]\d+)?(?P<zone>[^.,]*))?",
     # seconds (10 digits) or milliseconds (13) since the epoch: other readings of these lie before the Web or after 9999
-    r"(?P<epoch>\d{10})(?:\d{3})?",
+    r"(?P<epoch>\d{10})(?:\d{3})?(?:\.\d+)?",
     # RFC 5322 and HTTP: Thu, 07 Mar 2024 12:00:00 GMT
     rf"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), )?(?P<day>\d\d?) (?P<name>{'|'.join(_MONTHS)}) (?P<year>\d{{4}}) "
-    rf"{_CLOCK}{_ZONE}",
+    rf"{_CLOCK}",
 )
 """Regular expressions (RE2), tried in this order on the trimmed text; fractions of a second are read over."""
 
@@ -74,21 +74,14 @@ class _Groups:
         texts = self.columns[name]
         return _numpy(pc.if_else(pc.equal(texts, ""), "0", texts).cast(pa.int64()))
 
-    def offset(self, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """Seconds east of UTC, and whether they are a possible offset."""
+    def zones(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """Width (as `zone_of` has it) and seconds east of UTC."""
         if name not in self.columns:
-            return np.zeros(self.size, np.int64), np.ones(self.size, bool)
-        zones = self.columns[name].dictionary_encode()
-        digits = [
-            zone.replace(":", "").ljust(5, "0") if zone[:1] in ("+", "-") else "+0000"
-            for zone in zones.dictionary.to_pylist()
-        ]
-        seconds = np.array(
-            [int(zone[:1] + "1") * (int(zone[1:3]) * 3_600 + int(zone[3:]) * 60) for zone in digits], np.int64
-        )
-        possible = np.array([int(zone[3:]) < 60 for zone in digits]) & (np.abs(seconds) <= MAX_OFFSET)
-        rows = zones.indices.to_numpy()
-        return seconds[rows], possible[rows]
+            return np.full(self.size, NAIVE), np.zeros(self.size, np.int64)
+        encoded = self.columns[name].dictionary_encode()
+        zones = np.array([zone_of(zone.encode()) for zone in encoded.dictionary.to_pylist()], np.int64)
+        width, offset = zones.reshape(-1, 2)[encoded.indices.to_numpy()].T
+        return width, offset
 
     def month(self) -> np.ndarray:
         if "name" not in self.columns:
@@ -108,13 +101,11 @@ class _Groups:
             self.number("year"), np.where(has_month, self.month(), 1), np.where(has_day, self.number("day"), 1)
         )
         hour, minute, second = (self.number(name) for name in ("hour", "minute", "second"))
-        offset, possible = self.offset("zone")
-        real &= (hour < 24) & (minute < 60) & (second < 60) & possible & self.offset("date_zone")[1]
-        width = np.select(
-            [self.filled("zone"), self.filled("hour"), has_day, has_month], [AWARE, NAIVE, DATE, MONTH], YEAR
-        )
+        time_width, offset = self.zones("zone")
+        real &= (hour < 24) & (minute < 60) & (second < 60) & (self.zones("date_zone")[0] != NONE)
+        width = np.select([self.filled("hour"), has_day, has_month], [time_width, DATE, MONTH], YEAR)
         local = day * DAY + hour * 3_600 + minute * 60 + second
-        return Times(np.where(real, width, 0).astype(np.uint8), local, offset)
+        return Times(np.where(real, width, NONE).astype(np.uint8), local, offset)
 
 
 def _numpy(array: pa.Array) -> np.ndarray:

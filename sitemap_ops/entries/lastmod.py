@@ -18,8 +18,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sitemap_ops.columns import frame
-from sitemap_ops.entries import civil, forms, w3c
+from sitemap_ops.entries import civil, forms, stamps
 from sitemap_ops.entries.civil import DAY, Times
+from sitemap_ops.entries.notes import DROPPED
 from sitemap_ops.entries.text import MISSING, array_of, text_of, trimmed
 from sitemap_ops.errors import UsageError
 
@@ -37,23 +38,19 @@ _CODES = (
 )
 _FORMAT, _ZERO, _COARSE, _BEFORE_1970, _FUTURE, _TIMEZONE, _NORMALISED = range(len(_CODES))
 _SILENT = -1
+_DROPS = np.array([*(code in DROPPED for code in _CODES), False])
 _UNITS = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 
 
 @dataclass(frozen=True)
-class _Rules:
-    zone: ZoneInfo | None
-    keep_coarse: bool
-    latest: int
+class _Reading:
+    """What a column says before it is judged: `note` (int8) is a place in `_CODES`, or -1; `exact` rows hold a text
+    that can be published letter for letter."""
 
-
-@dataclass(frozen=True)
-class _Judged:
-    """Columns of one length: what is published (string, null for none), its instant, its note (of `_CODES`, or -1)."""
-
-    text: pa.Array
-    instant: np.ndarray
+    texts: pa.Array
+    times: Times
     note: np.ndarray
+    exact: np.ndarray
 
 
 def parse_lastmod(
@@ -75,16 +72,22 @@ def parse_lastmod(
     """
     if as_of.tzinfo is None:
         raise ValueError("as_of has no UTC offset")
-    rules = _Rules(
-        None if timezone is None else _zone(timezone), coarse_dates == "keep", int(as_of.timestamp()) + TOLERANCE
-    )
+    zone = None if timezone is None else _zone(timezone)
     array = array_of(values)
     times = _typed(array)
-    judged = _judge_text(text_of(array), rules) if times is None else _judge(times, rules)
+    reading = _read_text(text_of(array)) if times is None else _typed_reading(times)
+    times, note = _settled(reading.times, zone, reading.note)
+    instant = times.local - times.offset
+    there = times.width != civil.NONE
+    if coarse_dates == "drop":
+        note[there & (times.width < civil.DATE)] = _COARSE
+    note[there & (instant < 0)] = _BEFORE_1970
+    note[there & (instant > int(as_of.timestamp()) + TOLERANCE)] = _FUTURE
+    kept = there & ~_DROPS[note]
     columns = {
-        "lastmod": judged.text,
-        "instant": pa.array(judged.instant, mask=judged.text.is_null().to_numpy(zero_copy_only=False)),
-        "note": pa.array(_CODES).take(pa.array(judged.note, mask=judged.note == _SILENT)),
+        "lastmod": _written(reading, times, kept),
+        "instant": pa.array(instant, mask=~kept),
+        "note": pa.array(_CODES).take(pa.array(note, mask=note == _SILENT)),
     }
     return frame(pa.table(columns)).set_axis(values.index)
 
@@ -100,7 +103,7 @@ def instants_of(array: pa.Array, timezone: str | None) -> pa.Array:
         times = forms.read(texts.dictionary)[0].take(texts.indices.to_numpy())
     naive = times.width == civil.NAIVE
     if timezone is not None and naive.any():
-        times = _settled(times, naive, _zone(timezone))
+        times.put(naive, civil.settle(times.local[naive], _zone(timezone)))
     return pa.array(times.local - times.offset, mask=times.width == civil.NONE)
 
 
@@ -128,67 +131,57 @@ def _typed(array: pa.Array) -> Times | None:
     return Times(widths, local, np.zeros(len(array), np.int64))
 
 
-def _judge_text(array: pa.Array, rules: _Rules) -> _Judged:
-    """Text: what is right already by its bytes, the rest once for each different value."""
-    exact, instant = w3c.read(array)
-    note = _guard(exact, instant, rules)
-    kept = exact & (note == _SILENT)
-    judged = _Judged(array if kept.all() else pc.if_else(pa.array(kept), array, None), instant, note)
-    rest = np.flatnonzero(~exact & (pc.binary_length(array).fill_null(0).to_numpy() > 0))
-    if not rest.size:
-        return judged
-    encoded = array.take(pa.array(rest)).dictionary_encode()
-    others = _judge_other_text(encoded.dictionary, rules)
-    rows = encoded.indices.to_numpy()
-    instant[rest], note[rest] = others.instant[rows], others.note[rows]
-    replaced = np.zeros(len(array), bool)
-    replaced[rest] = True
-    return _Judged(pc.replace_with_mask(judged.text, replaced, others.text.take(encoded.indices)), instant, note)
+def _typed_reading(times: Times) -> _Reading:
+    size = times.width.size
+    return _Reading(pa.nulls(size, pa.string()), times, np.full(size, _SILENT, np.int8), np.zeros(size, bool))
 
 
-def _judge_other_text(texts: pa.Array, rules: _Rules) -> _Judged:
+def _read_text(texts: pa.Array) -> _Reading:
+    """Padded dates and times by their bytes, the rest once for each different text."""
+    times, exact = stamps.read(texts)
+    there = times.width != civil.NONE
+    note = np.where(there & ~exact, _NORMALISED, _SILENT).astype(np.int8)
+    rest = np.flatnonzero(~there & (pc.binary_length(texts).fill_null(0).to_numpy() > 0))
+    if rest.size:
+        encoded = texts.take(pa.array(rest)).dictionary_encode()
+        other = _read_other(encoded.dictionary)
+        rows = encoded.indices.to_numpy()
+        times.put(rest, other.times.take(rows))
+        note[rest], exact[rest] = other.note[rows], other.exact[rows]
+    return _Reading(texts, times, note, exact)
+
+
+def _read_other(texts: pa.Array) -> _Reading:
     bare = trimmed(texts)
     times, zero, zoned = forms.read(bare)
-    judged = _judge(times, rules)
-    note = judged.note
-    note[(times.width == civil.NONE)] = _FORMAT
-    note[zero] = _ZERO
-    note[zoned & (note == _SILENT)] = _TIMEZONE
-    missing = pc.is_in(pc.utf8_lower(bare), pa.array(sorted(MISSING))).to_numpy(zero_copy_only=False)
-    note[missing] = _SILENT
-    rewritten = pc.not_equal(judged.text, texts).fill_null(False).to_numpy(zero_copy_only=False)
-    note[rewritten & (note == _SILENT)] = _NORMALISED
-    return judged
-
-
-def _judge(times: Times, rules: _Rules) -> _Judged:
-    """What is published of times read, and what is not."""
-    naive = times.width == civil.NAIVE
-    if naive.any():
-        times = _settled(times, naive, rules.zone)
     there = times.width != civil.NONE
-    instant = times.local - times.offset
-    note = _guard(there, instant, rules)
-    note[naive & (note == _SILENT) & (times.width == civil.DATE)] = _TIMEZONE
-    if not rules.keep_coarse:
-        note[(times.width == civil.YEAR) | (times.width == civil.MONTH)] = _COARSE
-    kept = there & ((note == _SILENT) | (note == _TIMEZONE))
-    text = civil.render(Times(np.where(kept, times.width, civil.NONE), np.where(kept, times.local, 0), times.offset))
-    return _Judged(text, instant, note)
+    missing = pc.is_in(pc.utf8_lower(bare), pa.array(sorted(MISSING))).to_numpy(zero_copy_only=False)
+    coarse = there & (times.width < civil.DATE) & (pc.binary_length(texts).to_numpy() == times.width)
+    note = np.select([missing | coarse, zero, ~there, zoned], [_SILENT, _ZERO, _FORMAT, _TIMEZONE], _NORMALISED).astype(
+        np.int8
+    )
+    return _Reading(texts, times, note, coarse)
 
 
-def _settled(times: Times, naive: np.ndarray, zone: ZoneInfo | None) -> Times:
-    settled = Times(times.width.copy(), times.local.copy(), times.offset.copy())
+def _settled(times: Times, zone: ZoneInfo | None, note: np.ndarray) -> tuple[Times, np.ndarray]:
+    """The times with those that name no zone put into the configured one, or else cut to their date."""
+    naive = times.width == civil.NAIVE
+    if not naive.any():
+        return times, note
     if zone is not None:
-        settled.put(naive, civil.settle(times.local[naive], zone))
+        times.put(naive, civil.settle(times.local[naive], zone))
     else:
-        settled.width[naive] = civil.DATE
-        settled.local[naive] -= settled.local[naive] % DAY
-    return settled
+        times.width[naive] = civil.DATE
+        times.local[naive] -= times.local[naive] % DAY
+        note[naive] = _TIMEZONE
+    return times, note
 
 
-def _guard(there: np.ndarray, instant: np.ndarray, rules: _Rules) -> np.ndarray:
-    note = np.full(there.size, _SILENT, np.int8)
-    note[there & (instant < 0)] = _BEFORE_1970
-    note[there & (instant > rules.latest)] = _FUTURE
-    return note
+def _written(reading: _Reading, times: Times, kept: np.ndarray) -> pa.Array:
+    """The texts to publish (string, null for none)."""
+    as_it_is = kept & reading.exact
+    texts = reading.texts if as_it_is.all() else pc.if_else(pa.array(as_it_is), reading.texts, None)
+    rewritten = kept & ~reading.exact
+    if not rewritten.any():
+        return texts
+    return pc.replace_with_mask(texts, rewritten, civil.render(times.take(rewritten)))

@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 
 from sitemap_ops.columns import frame
-from sitemap_ops.entries.text import MISSING, array_of, by_value, text_of
+from sitemap_ops.entries.text import MISSING, PADDING, array_of, by_value, text_of
 
 _TENTH = Decimal("0.1")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)")
@@ -33,7 +33,7 @@ def parse_priority(values: pd.Series) -> pd.DataFrame:
 
 
 def _judge(text: str) -> tuple[str | None, str | None]:
-    bare = text.strip()
+    bare = text.strip(PADDING)
     if bare.casefold() in _MISSING:
         return None, None
     priority = _rounded(bare.replace(",", ".")) if _NUMBER.fullmatch(bare) else None
@@ -59,4 +59,4 @@ def _rounded(text: str) -> str | None:
         return None
     if not (number.is_finite() and 0 <= number <= 1):
         return None
-    return str(abs(number).quantize(_TENTH, ROUND_HALF_UP))
+    return str(number.copy_abs().quantize(_TENTH, ROUND_HALF_UP))

@@ -27,10 +27,10 @@ class LastmodSpread:
         self._stamps = np.zeros(0, np.int64)
         self._counts = np.zeros(0, np.int64)
 
-    def update(self, instants: pa.Array) -> None:
+    def update(self, instants: pa.Array | pa.ChunkedArray) -> None:
         """Add entries by their instants (int64, seconds since the epoch; null for an entry that has no lastmod)."""
         self._entries += len(instants)
-        dated = instants.drop_null().to_numpy(zero_copy_only=False)
+        dated = np.asarray(instants.drop_null())
         if dated.size:
             stamps, counts = np.unique(dated, return_counts=True)
             self._count(stamps, counts, int(stamps[0]))

@@ -134,8 +134,8 @@ def _values(rows: pd.DataFrame, name: str) -> pa.Array:
     if not (_objects_certain(values) if values.dtype == object else _certain(array.type)):
         kind = "mixed Python objects" if values.dtype == object else f"type {array.type}"
         raise SourceError(
-            f"Column {name!r} is of {kind}, whose text in a URL is not certain (an id would become 123.0, a time has many"
-            " forms): cast it to text or to a whole number in the source."
+            f"Column {name!r} is of {kind}, whose text in a URL is not certain (an id would become 123.0, a time has"
+            " many forms): cast it to text or to a whole number in the source."
         )
     texts = text_of(array)
     blank = pc.equal(trimmed(texts), "")
