@@ -76,10 +76,11 @@ def enforce(results: Sequence[GuardResult], *, force: bool = False) -> None:
     """Raise GuardError where a guard failed, unless the publish is forced."""
     failed = [result for result in results if not result.passed]
     if failed and not force:
-        more = f" ({len(failed) - 1} more guards failed, see the report.)" if len(failed) > 1 else ""
+        others = len(failed) - 1
+        more = f" ({others} more {'guard' if others == 1 else 'guards'} failed.)" if others else ""
         raise GuardError(
             f"{failed[0].told}: nothing was published, the live site is as it was; look at the source and the rejects,"
-            f" and use --force if this is right.{more}"
+            f" and use --force (in Airflow the param force) if this is right.{more}"
         )
 
 

@@ -5,7 +5,7 @@ Server messages and exceptions' own texts are not passed on: they can hold signa
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
+import re
 
 from botocore.exceptions import (
     ClientError,
@@ -91,6 +91,5 @@ def status_of(error: ClientError) -> int:
 
 
 def address(endpoint: str) -> str:
-    """Scheme, host and port of an endpoint: no user info, which can be a password."""
-    parts = urlsplit(endpoint)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+    """Scheme, host and port of an endpoint: no user info, which can be a password with any letters in it."""
+    return re.sub(r"^(\w+://)(?:.*@)?([^/?#]*).*$", r"\1\2", endpoint)

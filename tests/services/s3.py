@@ -16,6 +16,7 @@ import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,8 @@ REGION = "us-east-1"
 START_SECONDS = 30.0
 START_ATTEMPTS = 3
 
-# The child asks the kernel to be killed with its parent (Linux): no orphan, however the parent ends.
+# The child asks the kernel to be killed with its parent (Linux): no orphan, however the parent ends. To the kernel the
+# parent is the thread that started it, so start services from a thread that lasts.
 _LAUNCH = """
 import ctypes, os, signal, sys
 if sys.platform == "linux":
@@ -54,7 +56,7 @@ class S3Service:
     def client(self, *, secret_key: str | None = None, config: Config | None = None, **overrides: Any) -> Any:
         """A client as the product makes it; `config` is merged over the product's."""
         base = client_config(self.endpoint_url)
-        return boto3.session.Session().client(
+        return _session().client(
             "s3",
             endpoint_url=overrides.pop("endpoint_url", self.endpoint_url),
             aws_access_key_id=overrides.pop("access_key", self.access_key),
@@ -179,6 +181,12 @@ def _wait_until_ready(service: S3Service, process: subprocess.Popen[bytes], fold
         time.sleep(0.1)
     tail = (folder / f"{service.name}.log").read_text(errors="replace")[-2000:]
     raise RuntimeError(f"{service.name} did not start within {START_SECONDS:.0f} s; its log ends:\n{tail}")
+
+
+@cache
+def _session() -> boto3.session.Session:
+    """One for all clients: it keeps the service's model, which takes 0.2 s to load."""
+    return boto3.session.Session()
 
 
 def _free_ports(count: int) -> list[int]:
