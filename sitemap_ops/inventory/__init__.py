@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sitemap_ops.inventory.chunk import CHUNK_ROWS, Chunk
 from sitemap_ops.inventory.csv import read_csv
+from sitemap_ops.inventory.sql import read_sql
 
 if TYPE_CHECKING:
     from sitemap_ops.connections import Connections
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 READERS: Mapping[str, Callable[[Any, Sequence[str], Connections, int], Iterator[Chunk]]] = {
     "csv": read_csv,
+    "sql": read_sql,
 }
 
 

