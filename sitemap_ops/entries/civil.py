@@ -7,7 +7,8 @@ offset, so that instant = local - offset.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
+from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -23,7 +24,8 @@ NONE, YEAR, MONTH, DATE, NAIVE, AWARE = 0, 4, 7, 10, 19, 20
 """How much a value says, as the width of its text; an AWARE one with an offset other than 0 is 25 characters wide."""
 
 _MONTH_STARTS = np.arange("0000-01", "10000-02", dtype="M8[M]").astype("M8[D]").astype(np.int32)
-_YEARS = (np.datetime64("0001-01-02", "D").astype(int), np.datetime64("9999-12-30", "D").astype(int))
+_FIRST, _LAST = date(1969, 12, 30).toordinal(), date(2100, 1, 1).toordinal()
+_EPOCH = date(1970, 1, 1).toordinal()
 
 _PAIRS = np.frombuffer(b"".join(b"%02d" % number for number in range(100)), "u2")
 _LAYOUT = np.dtype(
@@ -73,13 +75,12 @@ def settle(local: np.ndarray, zone: ZoneInfo) -> Times:
 
     Where the clock was put back, a reading that came twice is the first of the two. Where it was put forward, a reading
     that never came is the instant it would have been by the clock before: a skipped 02:30 becomes 03:30. Offsets of odd
-    seconds (none after 1972) can't be written: those times are in UTC.
+    seconds (none after 1972) can't be written: those times are in UTC. Good for 1970 to 2099.
     """
-    day, row_day = np.unique(np.clip(local // DAY, *_YEARS), return_inverse=True)
-    starts, ends = ([_wall(int(second), zone)[1] for second in edge * DAY] for edge in (day, day + 1))
-    offset = np.array(starts, np.int64)[row_day]
-    times = Times(np.full(local.size, AWARE, np.uint8), local.copy(), offset)
-    changing = np.flatnonzero((np.array(starts) != np.array(ends))[row_day])
+    midnights = _midnights(zone)
+    day = np.clip(local // DAY + (_EPOCH - _FIRST), 0, midnights.size - 2)
+    times = Times(np.full(local.size, AWARE, np.uint8), local.copy(), midnights[day])
+    changing = np.flatnonzero(midnights[day + 1] != times.offset)
     if changing.size:
         readings, row_reading = np.unique(local[changing], return_inverse=True)
         settled = np.array([_wall(int(second), zone) for second in readings], np.int64)
@@ -88,6 +89,15 @@ def settle(local: np.ndarray, zone: ZoneInfo) -> Times:
     times.local[odd] -= times.offset[odd]
     times.offset[odd] = 0
     return times
+
+
+@lru_cache(maxsize=32)
+def _midnights(zone: ZoneInfo) -> np.ndarray:
+    """The zone's offset (int64 seconds) at each local midnight from _FIRST to _LAST: a day between two equal ones has
+    no change of clocks."""
+    moments = (datetime.fromordinal(day).replace(tzinfo=zone) for day in range(_FIRST, _LAST + 1))
+    offsets = (moment.utcoffset() for moment in moments)
+    return np.fromiter((offset.days * DAY + offset.seconds for offset in offsets if offset is not None), np.int64)
 
 
 def _wall(local: int, zone: ZoneInfo) -> tuple[int, int]:

@@ -59,9 +59,9 @@ def parse_lastmod(
     """The lastmod of each row (P-07 to P-11, C-55 to C-63).
 
     :param values: text, or Arrow, pandas or Python dates and times of any kind. Text in `YYYY-MM-DD` or
-        `YYYY-MM-DDThh:mm:ss` with `Z` or `±hh:mm` is kept letter for letter, other text is read by `forms.FORMS` only;
-        a whole number is read as text is. Typed times with a zone are written in UTC, with `Z`. Fractions of a second
-        are cut off.
+        `YYYY-MM-DDThh:mm:ss` with `Z` or `±hh:mm` is kept letter for letter, other text is read by `stamps` and
+        `forms.FORMS` only; a whole number is read as text is. Typed times with a zone are written in UTC, with `Z`.
+        Fractions of a second are cut off.
     :param timezone: the IANA zone of times that name none (see `civil.settle` for the hours when clocks change);
         without it such a time is published as its date.
     :param coarse_dates: whether `YYYY` and `YYYY-MM`, which the published schema rejects, are dropped or kept.

@@ -30,20 +30,24 @@ def read(array: pa.Array) -> tuple[Times, np.ndarray]:
 
     :return: times with width 0 for rows of another shape, or of this one that name no real time.
     """
-    times, exact = Times.none(len(array)), np.zeros(len(array), bool)
     offsets, data = text_buffers(array)
     lengths = np.diff(offsets)
-    rows, day = _dates(data, offsets, np.flatnonzero((lengths == _DATE.size) | (lengths >= _TAIL)))
+    rows = np.flatnonzero((lengths == _DATE.size) | (lengths >= _TAIL))
+    starts, alone = offsets[rows], lengths[rows] == _DATE.size
+    day, real = _days(data, starts)
+    exact = real & alone
+    found = Times(np.where(exact, np.uint8(DATE), np.uint8(NONE)), day * DAY, np.zeros(rows.size, np.int64))
 
-    alone = lengths[rows] == _DATE.size
-    times.width[rows[alone]], times.local[rows[alone]] = DATE, day[alone] * DAY
-    exact[rows[alone]] = True
-
-    rows, second = _clocks(data, offsets, rows[~alone], day[~alone] * DAY)
-    width, offset, exact_zone = _zones(array.take(pa.array(rows)))
-    times.put(rows, Times(width, second, offset))
-    exact[rows] = exact_zone & (data[offsets[rows] + _DATE.size] == ord("T"))
-    return times, exact
+    timed = np.flatnonzero(real & ~alone)
+    starts = starts[timed] + _DATE.size
+    second, possible = _seconds(data, starts + 1)
+    separators = data[starts]
+    width, offset, exact_zone = _zones(array.take(pa.array(rows[timed])))
+    found.width[timed] = np.where(possible & np.isin(separators, _SEPARATORS), width, np.uint8(NONE))
+    found.local[timed] += second
+    found.offset[timed] = offset
+    exact[timed] = possible & exact_zone & (separators == ord("T"))
+    return _spread(found, exact, rows, len(array))
 
 
 def zone_of(text: bytes) -> tuple[int, int]:
@@ -60,24 +64,28 @@ def zone_of(text: bytes) -> tuple[int, int]:
     return AWARE, -offset if match["sign"] == b"-" else offset
 
 
-def _dates(data: np.ndarray, offsets: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Those of the rows that begin with a real date, and its days since the epoch."""
-    digits, shaped = _digits(data, offsets[rows], _DATE)
+def _spread(found: Times, exact: np.ndarray, rows: np.ndarray, size: int) -> tuple[Times, np.ndarray]:
+    if rows.size == size:
+        return found, exact
+    times, all_exact = Times.none(size), np.zeros(size, bool)
+    times.put(rows, found)
+    all_exact[rows] = exact
+    return times, all_exact
+
+
+def _days(data: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Days since the epoch of the dates that begin at `starts`, and which of them are dates."""
+    digits, shaped = _digits(data, starts, _DATE)
     day, real = days(_pair(digits, 0) * np.int16(100) + _pair(digits, 2), _pair(digits, 5), _pair(digits, 8))
-    good = shaped & real
-    return rows[good], day[good]
+    return day, shaped & real
 
 
-def _clocks(
-    data: np.ndarray, offsets: np.ndarray, rows: np.ndarray, midnight: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Those of the rows whose date a time of day follows, and the local second."""
-    starts = offsets[rows] + _DATE.size
-    digits, shaped = _digits(data, starts + 1, _CLOCK)
+def _seconds(data: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Seconds since midnight of the times of day that begin at `starts`, and which of them are times of day."""
+    digits, shaped = _digits(data, starts, _CLOCK)
     hour, minute, second = _pair(digits, 0), _pair(digits, 3), _pair(digits, 6)
-    good = shaped & np.isin(data[starts], _SEPARATORS) & (hour < 24) & (minute < 60) & (second < 60)
-    local = midnight + (hour.astype(np.int32) * 3_600 + minute.astype(np.int32) * 60 + second)
-    return rows[good], local[good]
+    good = shaped & (hour < 24) & (minute < 60) & (second < 60)
+    return hour.astype(np.int32) * 3_600 + minute * np.int16(60) + second, good
 
 
 def _digits(data: np.ndarray, starts: np.ndarray, template: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

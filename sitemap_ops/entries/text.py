@@ -69,6 +69,9 @@ def by_value(array: pa.Array, judge: Callable[[str], tuple[str | None, str | Non
 
 
 def is_missing(value: Any) -> bool:
+    """Whether a Python object stands for no value."""
+    if isinstance(value, Decimal):
+        return value.is_nan()
     return bool(pd.api.types.is_scalar(value) and pd.isna(value))
 
 
