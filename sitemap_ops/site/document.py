@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 
 from sitemap_ops.errors import SiteFileError
-from sitemap_ops.site.environment import EnvironmentFault, substitute
+from sitemap_ops.site.environment import EnvironmentFault, References, substitute
 from sitemap_ops.site.faults import Key
 
 MAX_BYTES = 1_048_576
@@ -29,6 +29,7 @@ _TAGS = {_TAG + name for name in ("str", "int", "float", "bool", "null", "timest
 _NULLS = {"", "~", "null", "Null", "NULL"}
 _BOOLEANS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]{0,17})")
+_WORD = re.compile(r"[\w$-]{1,60}")
 _FLOAT = re.compile(r"[-+]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][-+]?[0-9]{1,2})?")
 
 
@@ -62,17 +63,23 @@ class Document:
 
 
 def dotted(key: Key) -> str:
-    """`sections[1].source.type`."""
-    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in key).lstrip(".")
+    """`sections[1].source.type`; what is no word is quoted."""
+
+    def shown(step: str | int) -> str:
+        if isinstance(step, int):
+            return f"[{step}]"
+        return f".{step}" if _WORD.fullmatch(step) else f"[{step[:60]!r}]"
+
+    return "".join(map(shown, key)).lstrip(".")
 
 
 def read_document(path: Path) -> Document:
     """The site file at a path. Raises SiteFileError where it can't be read as one YAML mapping."""
-    text = _decode(path.name, _read(path))
+    references = References(_decode(path.name, _read(path)))
     try:
-        root = yaml.compose(text, Loader=_Loader)
-    except yaml.YAMLError as error:
-        raise SiteFileError(_syntax(path.name, text, error)) from None
+        root = yaml.compose(references.hidden, Loader=_Loader)
+    except (yaml.YAMLError, ValueError) as error:
+        raise SiteFileError(_syntax(path.name, references.hidden, error)) from None
     except RecursionError:
         raise SiteFileError(
             f"{path.name} is nested too deeply: a site file needs {MAX_DEPTH} levels at most."
@@ -82,7 +89,7 @@ def read_document(path: Path) -> Document:
     if not isinstance(root, yaml.MappingNode):
         line = root.start_mark.line + 1
         raise SiteFileError(f"{path.name} line {line}: a site file is a mapping: start it with 'site: <name>'.")
-    return _Builder(path.name).build(root)
+    return _Builder(path.name, references).build(root)
 
 
 def _read(path: Path) -> bytes:
@@ -111,7 +118,7 @@ def _decode(name: str, data: bytes) -> str:
         raise SiteFileError(f"{name} line {line}: byte {error.start} is not UTF-8: save the file as UTF-8.") from None
 
 
-def _syntax(name: str, text: str, error: yaml.YAMLError) -> str:
+def _syntax(name: str, text: str, error: Exception) -> str:
     if isinstance(error, yaml.reader.ReaderError):
         line = text.count("\n", 0, error.position) + 1
         return f"{name} line {line}: the control character U+{error.character:04X} can't be in a YAML file: remove it."
@@ -126,11 +133,11 @@ def _explain(problem: str, here: str) -> str:
     if "cannot start any token" in problem:
         if here == "\t":
             return "a tab can't indent YAML: use spaces."
-        return f"text that starts with {here!r} has to be in quotes."
+        return f"text can't start with {here!r}: put it in quotes."
     if "another document" in problem:
         return "a second document starts here: a site file holds one site."
     if "undefined alias" in problem or "alphabetic or numeric" in problem:
-        return "text that starts with '*' or '&' has to be in quotes (unquoted, *name repeats what &name marked)."
+        return "'*' and '&' mark what is to be repeated: put text that starts with them in quotes."
     if "mapping values are not allowed" in problem:
         return "a ': ' stands where no key can be: put text that holds ': ' in quotes, and check the indentation."
     if "end of stream" in problem or "found unexpected" in problem:
@@ -143,8 +150,9 @@ def _explain(problem: str, here: str) -> str:
 class _Builder:
     """Turns composed YAML nodes into plain data, once; collects lines and problems on the way."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, references: References) -> None:
         self.name = name
+        self.references = references
         self.document = Document()
         self.nodes = 0
 
@@ -184,7 +192,7 @@ class _Builder:
             if name_node.value in data:
                 first = self.document.lines[child]
                 text = f"{dotted(child)} is given twice, first on line {first}: keep one."
-                self.document.problems.append(Problem(child, line, text))
+                self.document.problems.append(Problem(key, line, text))
             else:
                 self.document.lines[child] = line
                 data[name_node.value] = self.value(value_node, child)
@@ -205,6 +213,7 @@ class _Builder:
                             name, key, "has a '<<' that merges no mapping: give it an alias of one, such as *name."
                         )
             elif isinstance(name, yaml.ScalarNode):
+                name.value = self.references.restore(name.value)
                 own.append((name, value))
             else:
                 self.report(name, key, "has a list or a mapping as a key: a key is one word.")
@@ -221,7 +230,7 @@ class _Builder:
         return items
 
     def scalar(self, node: yaml.ScalarNode, key: Key) -> Any:
-        text: str = node.value
+        text = self.references.restore(node.value)
         substituted = "${" in text
         if substituted:
             self.document.texts[key] = text

@@ -100,7 +100,7 @@ def _host(host: str) -> str:
         try:
             return f"[{IPv6Address(host)}]"
         except ValueError:
-            raise not_a("an address with a valid IPv6 host.") from None
+            raise not_a("an address with a valid IPv6 host: check what is between the brackets.") from None
     if not host.isascii():
         import idna
 
@@ -109,7 +109,7 @@ def _host(host: str) -> str:
         except (idna.IDNAError, UnicodeError):
             raise not_a("an address whose host is a valid internationalised name: check its letters.") from None
     if not _HOST.fullmatch(host):
-        raise not_a("an address with a valid host, as in https://www.example.com/.")
+        raise not_a("an address with a valid host: write it as https://www.example.com/.")
     return host
 
 
@@ -183,7 +183,9 @@ def _scheme(text: str) -> str | None:
 
 def _split_s3(text: str) -> tuple[str, str]:
     rest = text.partition(":")[2]
-    if not rest.startswith("//") or _UNPRINTABLE.search(rest):
+    if _UNPRINTABLE.search(rest):
+        raise not_a("an S3 address: it holds control characters, maybe a line's end.")
+    if not rest.startswith("//"):
         raise not_a("an S3 address: write it as s3://bucket/prefix/ with two slashes.")
     bucket, _, key = rest[2:].partition("/")
     if "@" in bucket:

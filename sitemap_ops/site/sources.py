@@ -48,7 +48,7 @@ class SqlSource(Part):
     type: Literal["sql"]
     conn_id: ConnId = Field(description="the id of the connection to the database, such as shop_db")
     query: Column = Field(description='the SELECT to read, such as "SELECT slug, updated_at FROM product"')
-    params: dict[str, Scalar] = {}
+    params: dict[str, Scalar] = Field(default_factory=dict)
     """Bind parameters of the query."""
     key: Column | None = None
     page_rows: Annotated[Count, Field(ge=1)] = 500_000
