@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from sitemap_ops.errors import UsageError
 from sitemap_ops.inventory.chunk import CHUNK_ROWS, Chunk
 from sitemap_ops.inventory.csv import read_csv
+from sitemap_ops.inventory.parquet import read_parquet
 from sitemap_ops.inventory.sql import read_sql
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 READERS: Mapping[str, Callable[[Any, Sequence[str], Connections, int], Iterator[Chunk]]] = {
     "csv": read_csv,
     "sql": read_sql,
+    "parquet": read_parquet,
 }
 
 
@@ -30,6 +33,8 @@ def read(
     Row numbers count from 1 in the order of the source. Raises SourceError where the source can't be read whole or
     lacks a column (C-86), UsageError where its settings can't be meant.
     """
+    if not columns:
+        raise UsageError("No column of the source is used: name at least one in the section.")
     yield from READERS[source.type](source, list(dict.fromkeys(columns)), connections, chunk_rows)
 
 

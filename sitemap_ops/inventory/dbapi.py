@@ -46,8 +46,9 @@ def connect_by_url(url: URL) -> Any:
             f"The driver for {url.drivername} is not installed: pip install it beside sitemap-ops."
         ) from None
     pooled = engine.raw_connection()
+    connection = pooled.driver_connection
     pooled.detach()
-    return pooled.driver_connection
+    return connection
 
 
 def stream(connection: Any, make_query: MakeQuery, columns: Sequence[Column]) -> Iterator[pa.RecordBatch]:

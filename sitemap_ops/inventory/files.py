@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+import pyarrow as pa
 from isal import igzip
 from isal.isal_zlib import IsalError
 
 from sitemap_ops.errors import SourceError
 
 if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+
     from sitemap_ops.connections import Connections
 
+S3_SCHEME = "s3://"
 GZIP_MAGIC = b"\x1f\x8b"
 BUFFER = 1 << 20
 
@@ -35,12 +39,63 @@ def open_bytes(path: str, connections: Connections, aws_conn_id: str | None) -> 
         yield stack.enter_context(igzip.open(plain, "rb")) if packed else plain  # type: ignore[no-untyped-call]
 
 
+@contextmanager
+def open_seekable(path: str, connections: Connections, aws_conn_id: str | None) -> Iterator[pa.NativeFile]:
+    """The bytes at a local path or `s3://bucket/key`, to be read from any place; wrap what reads them in `reading`."""
+    with reading(path):
+        is_s3 = path.startswith(S3_SCHEME)
+        file = pa.PythonFile(_S3Object(path, connections.s3(aws_conn_id)), "r") if is_s3 else pa.OSFile(path, "rb")
+    with file:
+        yield file
+
+
+def s3_place(uri: str) -> tuple[str, str]:
+    """Bucket and key of `s3://bucket/key`; a key is taken as it stands, with every `?`, `#` and `%` in it."""
+    bucket, _, key = uri.removeprefix(S3_SCHEME).partition("/")
+    return bucket, key
+
+
 def _open(path: str, connections: Connections, aws_conn_id: str | None) -> io.RawIOBase:
-    if not path.startswith("s3://"):
+    if not path.startswith(S3_SCHEME):
         return Path(path).open("rb", buffering=0)
-    bucket, _, key = path.removeprefix("s3://").partition("/")
+    bucket, key = s3_place(path)
     body: Any = connections.s3(aws_conn_id).get_object(Bucket=bucket, Key=key)["Body"]
     return body  # type: ignore[no-any-return]  # an io.IOBase with readinto, which checks the content's length
+
+
+class _S3Object(io.RawIOBase):
+    """An object read by ranges, all of the version that was there first: a change in between is an error."""
+
+    def __init__(self, uri: str, client: S3Client) -> None:
+        self._client = client
+        self._bucket, self._key = s3_place(uri)
+        head = client.head_object(Bucket=self._bucket, Key=self._key)
+        self._size, self._etag = head["ContentLength"], head["ETag"]
+        self._position = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._position
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        self._position = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._size}[whence]
+        return self._position
+
+    def readinto(self, buffer: Any, /) -> int:
+        count = min(len(buffer), self._size - self._position)
+        if count <= 0:
+            return 0
+        part = f"bytes={self._position}-{self._position + count - 1}"
+        answer = self._client.get_object(Bucket=self._bucket, Key=self._key, Range=part, IfMatch=self._etag)
+        with closing(answer["Body"]) as body:
+            buffer[:count] = body.read()
+        self._position += count
+        return count
 
 
 @contextmanager

@@ -154,7 +154,9 @@ def test_too_many_bad_rows_stop_the_read(tmp_path: Path) -> None:
         pytest.param(b"", "is empty", id="empty"),
         pytest.param(b"\n\r\n", "is empty", id="blank"),
         pytest.param(b"\xef\xbb\xbf", "is empty", id="only a byte order mark"),
-        pytest.param(b"url,priority\na,b\n", "no column 'loc' in .*: its columns are 'url', 'priority'", id="missing column"),
+        pytest.param(
+            b"url,priority\na,b\n", "no column 'loc' in .*: its columns are 'url', 'priority'", id="missing column"
+        ),
         pytest.param(b"Loc\xc2\xa0x,priority\n", r"its columns are 'Loc\\xa0x', 'priority'", id="missing, invisible"),
         pytest.param(b"loc;priority\na;b\n", r"'loc;priority' \(is the delimiter right\?\)", id="wrong delimiter"),
         pytest.param(b"loc,loc,priority\na,b,c\n", "2 columns named 'loc'", id="a wanted name twice"),
