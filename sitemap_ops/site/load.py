@@ -17,9 +17,11 @@ from sitemap_ops.site.wording import problems_of
 NOT_YET: dict[str, frozenset[str] | None] = {
     "engine": frozenset({"spark"}),
     "formats": frozenset({"txt"}),
-    "engines": frozenset({"baidu", "legacy-2005"}),
     "engine_sets": None,
     "fresh": None,
+    "retention": None,
+    "robots": None,
+    "acl": None,
     "notify": None,
     "sections.source.type": frozenset({"sitemap"}),
     "sections.alternates": None,

@@ -17,8 +17,12 @@ _FIELDS: tuple[tuple[str, int, int, tuple[str, ...]], ...] = (
     ("month", 1, 12, _MONTHS),
     ("weekday", 0, 7, _WEEKDAYS),
 )
-_PART = re.compile(r"(?:\*|\?|([a-z]+|\d+)(?:-([a-z]+|\d+))?)(?:/(\d+))?", re.ASCII)
-_EXTRAS = {"day": re.compile(r"l"), "weekday": re.compile(r"l?[0-7]|[0-7]#[1-5]")}
+_PART = re.compile(r"(?:\*|([a-z]+|\d+)(?:-([a-z]+|\d+))?)(?:/(\d+))?", re.ASCII)
+_EXTRAS = {
+    "day": re.compile(r"\?|l|[1-9]w|[12]\dw|3[01]w", re.ASCII),
+    "weekday": re.compile(rf"\?|l[0-7]|([0-7]|{'|'.join(_WEEKDAYS)})#[1-5]"),
+}
+"""The last day, the working day nearest to a date, the n-th or last of a weekday in the month."""
 
 
 def schedule(text: str) -> str:

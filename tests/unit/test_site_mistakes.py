@@ -95,7 +95,6 @@ MISTAKES = {
     "choice": top("names: imutable", "names is 'imutable', not stable or immutable", "did you mean immutable?"),
     "choice-unlike-any": top("coarse_dates: month", "coarse_dates is 'month', not drop or keep", "write one of these."),
     "engine": top("engines: [gogle]", "engines[0] is 'gogle', not google, bing,", "did you mean google?"),
-    "acl": top("acl: public", "acl is 'public', not private, public-read", "did you mean public-read?"),
     # single values
     "name": Mistake(
         TOP.replace("shop", "My Shop") + SECTIONS, "line 1: site is 'My Shop', not a name of", "write 'my-shop'."
