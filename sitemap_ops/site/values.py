@@ -18,8 +18,8 @@ _SLUG = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
 _INDEX_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\.xml(\.gz)?")
 _LOC_TOKEN = re.compile(r"\{\{|\}\}|\{(?P<column>[^{}]+)\}|(?P<stray>[{}])")
 _NUMBER = re.compile(r"[0-9]*[.,]?[0-9]+")
-_URL_ASCII = "".join(map(chr, range(0x21, 0x7F))).replace("\\", "").replace("~", "")
-"""What a server charset must encode as ASCII does; the two left out differ in Shift_JIS."""
+_ASCII = "".join(map(chr, range(0x21, 0x7F)))
+_BEYOND_ASCII = "éğЯאあ中가€"
 
 
 def _slug(text: str) -> str:
@@ -129,13 +129,13 @@ def _encoding(text: str) -> str:
 def _charset(text: str) -> str:
     name = _encoding(text)
     try:
-        fits = _URL_ASCII.encode(name) == _URL_ASCII.encode("ascii")
-    except UnicodeError:
-        fits = False
-    if not fits or name.endswith(("_escape", "-sig")):
-        raise not_a(
-            "a charset of URLs, which has to hold ASCII as it is: write utf-8, or the server's iso-8859-9, say."
+        fits = _ASCII.encode(name) == _ASCII.encode("ascii") and all(
+            encoded[0] > 0x7F for letter in _BEYOND_ASCII if (encoded := letter.encode(name, "ignore"))
         )
+    except (UnicodeError, ValueError):
+        fits = False
+    if not fits:
+        raise not_a("a charset of URLs, which has to extend ASCII: write utf-8, or the server's iso-8859-9, say.")
     return name
 
 

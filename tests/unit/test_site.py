@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import pickle
 import subprocess
 import sys
@@ -272,6 +273,22 @@ class TestYaml:
         path = tmp_path / "shop.yaml"
         path.write_bytes(b"\xef\xbb\xbf" + MINIMAL.replace("\n", "\r\n").encode())
         assert load_site(path).site == "shop"
+
+
+@pytest.mark.parametrize("charset", ["utf-8", "UTF8", "iso-8859-1", "windows-1254", "euc-kr", "gb18030", "shift_jis"])
+def test_charsets_of_servers(tmp_path, charset):
+    """P-28: any charset that extends ASCII can be a server's; it is kept under Python's name."""
+    assert site_of(tmp_path, more=f"urls: {{charset: {charset}}}").urls.charset == codecs.lookup(charset).name
+
+
+@pytest.mark.parametrize(
+    "charset", ["utf-16", "utf-8-sig", "utf-7", "iso-2022-jp", "cp037", "idna", "punycode", "unicode_escape",
+                "raw_unicode_escape", "hz", "base64", "rot13", "undefined", "no\0such"]
+)  # fmt: skip
+def test_not_charsets_of_servers(tmp_path, charset):
+    """What does not keep ASCII, or is no text encoding at all, can't be."""
+    with pytest.raises(ValidationError, match="not a char"):
+        Site(**FIELDS | {"urls": {"charset": charset}})
 
 
 class TestSections:
