@@ -1,0 +1,84 @@
+"""The shape of entries: which tags, how often, in which order (P-03, P-18, P-19, P-36)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sitemap_ops.validate.column import Column, mask
+from sitemap_ops.validate.elements import Elements
+from sitemap_ops.validate.findings import Record
+
+PAGE_TAGS = ("loc", "lastmod", "changefreq", "priority")
+INDEX_TAGS = ("loc", "lastmod")
+EXTENSION_TAGS = ("image:image", "video:video", "news:news", "xhtml:link")
+
+
+def judge_entries(batch: Elements, record: Record, *, index: bool) -> None:
+    """The shape of a batch of <url> or, in an index, <sitemap> entries."""
+    tags = INDEX_TAGS if index else PAGE_TAGS
+    top = (batch.depth == 2).nonzero()[0]
+    codes = np.array([batch.code(tag) for tag in tags], np.int32)
+    children = (batch.depth == 3).nonzero()[0]
+    core = np.isin(batch.tag[children], codes[codes >= 0])
+    entry_code = batch.code("sitemap" if index else "url")
+    proper = batch.tag[top] == entry_code
+    _report_tags(batch, top[~proper], record, "index-structure" if index else "unknown-tag")
+    _report_tags(batch, children[~core], record, "index-structure" if index else "unknown-tag")
+    _counts(batch, tags, proper, record)
+    _order(batch, children, codes, record)
+    grandchildren = (batch.depth == 4).nonzero()[0]
+    if len(grandchildren):
+        inside_core = core[batch.owner(grandchildren, children)]
+        _report_tags(batch, grandchildren[inside_core], record, "unknown-tag")
+    record.add_rows("stray-text", names(batch, batch.stray.nonzero()[0]), batch.stray[batch.stray])
+
+
+def names(batch: Elements, rows: np.ndarray) -> Column:
+    """The tags' own names as a column, to show them."""
+    shown = pa.array([f"<{name}>" for name in batch.names], pa.string())
+    return Column(shown.take(pa.array(batch.tag[rows])), batch.line[rows], batch.entry[rows])
+
+
+def _counts(batch: Elements, tags: tuple[str, ...], proper: np.ndarray, record: Record) -> None:
+    top = names(batch, (batch.depth == 2).nonzero()[0])
+    for tag in tags:
+        column = batch.column(batch.rows(tag))
+        often = np.bincount(column.entry, minlength=batch.entries)[: batch.entries]
+        if tag == "loc":
+            empty = mask(pc.equal(pc.binary_length(pc.utf8_trim_whitespace(column.text)), 0))
+            record.add_rows("loc-missing", top, proper & (often == 0))
+            record.add_rows("loc-missing", column, empty, "An entry's <loc> is empty.")
+            record.add_rows("loc-duplicate-tag", top, often > 1)
+        else:
+            record.add_rows("duplicate-tag", top, often > 1, f"An entry has more than one <{tag}>.")
+
+
+def _order(batch: Elements, children: np.ndarray, codes: np.ndarray, record: Record) -> None:
+    """Ranks may not fall within an entry; all that is not core comes last."""
+    rank = np.full(len(batch.names) + 1, len(codes), np.int16)
+    rank[codes[codes >= 0]] = (codes >= 0).nonzero()[0]
+    ranks = rank[batch.tag[children]]
+    entry = batch.entry[children]
+    falls = (ranks[1:] < ranks[:-1]) & (entry[1:] == entry[:-1])
+    if falls.any():
+        _, first = np.unique(entry[1:][falls], return_index=True)
+        rows = children[1:][falls][first]
+        record.add_rows("child-order", names(batch, rows), np.ones(len(rows), bool))
+
+
+def _report_tags(batch: Elements, rows: np.ndarray, record: Record, code: str) -> None:
+    """What is of the protocol's namespace is an error, of an extension in its place fine, of others a warning."""
+    if not len(rows):
+        return
+    for tag in np.unique(batch.tag[rows]):
+        name = batch.names[tag]
+        of_tag = rows[batch.tag[rows] == tag]
+        column, every = names(batch, of_tag), np.ones(len(of_tag), bool)
+        if name.startswith("{"):
+            record.add_rows("unknown-extension", column, every)
+        elif code == "index-structure":
+            record.add_rows(code, column, every, f"An index may not hold <{name}>.")
+        elif name not in EXTENSION_TAGS:
+            record.add_rows(code, column, every, f"The protocol has no <{name}> at this place.")

@@ -1,0 +1,141 @@
+"""What is said about a URL's authority. A file has few different ones, so each is looked at once, in plain Python."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from urllib.parse import unquote
+
+DEFAULT_PORT = {"http": "80", "https": "443"}
+_ODD_IPV4 = re.compile(r"(0x[0-9a-f]*|\d+)(\.(0x[0-9a-f]*|\d+)){0,3}\.?", re.IGNORECASE)
+_IPV4 = re.compile(r"(0|[1-9]\d{0,2})(\.(0|[1-9]\d{0,2})){3}")
+_LOCAL = re.compile(r"(^|\.)(localhost|local|internal|localdomain)\.?$")
+_ASCII_HOST = re.compile(r"[a-z0-9_.-]*", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Scheme, host (lower-case, as A-label where it can be) and port (the default one filled in) of a URL."""
+
+    scheme: str
+    host: str
+    port: str
+
+    @property
+    def url(self) -> str:
+        return f"{self.scheme}://{self.host}" + ("" if DEFAULT_PORT.get(self.scheme) == self.port else f":{self.port}")
+
+
+def origin_of(url: str) -> Origin | None:
+    """The origin of an http(s) URL; None for anything else, or where there is no host."""
+    match = re.match(r"(?i)(https?)://([^/?#\\]*)", url.strip())
+    return origin(match[1], match[2]) if match and match[2] else None
+
+
+@lru_cache(maxsize=4_096)
+def origin(scheme: str, authority: str) -> Origin:
+    host, port = _split(authority.rpartition("@")[2])
+    scheme = scheme.lower()
+    try:
+        decoded = unquote(host, errors="strict")
+        host = decoded.lower() if decoded.isascii() else a_label(decoded)
+    except (UnicodeError, ValueError):
+        host = host.lower()
+    return Origin(scheme, host, (port or "").lstrip("0") or DEFAULT_PORT.get(scheme, ""))
+
+
+def a_label(host: str) -> str:
+    """UTS 46, non-transitional (U-23). Raises idna.IDNAError (a UnicodeError)."""
+    import idna
+
+    return idna.encode(host, uts46=True, transitional=False).decode("ascii").lower()
+
+
+@lru_cache(maxsize=4_096)
+def judge(scheme: str, authority: str) -> tuple[str, ...]:
+    """The codes of what is wrong with an authority as written (U-01 to U-06, U-21 to U-27)."""
+    codes: list[str] = []
+    _, at, rest = authority.rpartition("@")
+    if at:
+        codes.append("url-userinfo")
+    host, port = _split(rest)
+    if not host:
+        return (*codes, "url-no-host")
+    if port is not None:
+        codes += _port(scheme.lower(), port)
+    if scheme != scheme.lower() or (host.isascii() and host != host.lower()):
+        codes.append("not-normalised")
+    if host.startswith("["):
+        return (*codes, *_ipv6(host))
+    return (*codes, *_name(host))
+
+
+def _split(authority: str) -> tuple[str, str | None]:
+    match = re.fullmatch(r"(\[[^\]]*\]|[^:]*)(?::(.*))?", authority, re.DOTALL)
+    return (match[1], match[2]) if match else (authority, None)
+
+
+def _port(scheme: str, port: str) -> list[str]:
+    if not port:
+        return ["not-normalised"]
+    if not (port.isascii() and port.isdigit() and len(port) <= 6 and 1 <= int(port) <= 65_535):
+        return ["url-port"]
+    return ["not-normalised"] if port == DEFAULT_PORT.get(scheme) or port.startswith("0") else []
+
+
+def _ipv6(host: str) -> list[str]:
+    try:
+        address = ipaddress.IPv6Address(host[1:-1].partition("%")[0])
+    except ValueError:
+        return ["host-idna"]
+    return ["host-ip"] + ([] if address.is_global else ["host-private"])
+
+
+def _name(host: str) -> list[str]:
+    codes = []
+    if "%" in host:
+        codes.append("host-percent")
+        host = unquote(host, errors="replace")
+    if "\u0130" in host or "\u0131" in host:
+        codes.append("host-dotted-i")
+    if _IPV4.fullmatch(host):
+        return [*codes, *_ipv4(host)]
+    if _ODD_IPV4.fullmatch(host):
+        return [*codes, "host-ip-odd"]
+    if host.endswith("."):
+        codes.append("host-trailing-dot")
+        host = host[:-1]
+    if _LOCAL.search(host.lower()):
+        codes.append("host-private")
+    if "_" in host:
+        codes.append("host-underscore")
+    return [*codes, *_labels(host)]
+
+
+def _ipv4(host: str) -> list[str]:
+    try:
+        address = ipaddress.IPv4Address(host)
+    except ValueError:
+        return ["host-ip-odd"]
+    return ["host-ip"] + ([] if address.is_global else ["host-private"])
+
+
+def _labels(host: str) -> list[str]:
+    ascii_host = host
+    if not host.isascii() or "xn--" in host.lower():
+        try:
+            ascii_host = a_label(host.replace("_", "-"))
+        except UnicodeError as error:
+            return [
+                "host-label-length"
+                if "too long" in str(error).lower() or "empty" in str(error).lower()
+                else "host-idna"
+            ]
+    elif not _ASCII_HOST.fullmatch(host):
+        return ["host-idna"]
+    labels = ascii_host.split(".")
+    if len(ascii_host) > 253 or not all(0 < len(label) <= 63 for label in labels):
+        return ["host-label-length"]
+    return ["host-idna"] if any(label[0] == "-" or label[-1] == "-" for label in labels) else []

@@ -1,0 +1,203 @@
+"""What is said about URLs: RFC 3986 and the rule book's section 5, as RE2 patterns over whole columns.
+
+A clean URL passes one pattern and is done with; the patterns that tell what is wrong see the rest only. None of this
+shares code with the writer's URL policy, so that each can find the other's mistakes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sitemap_ops.validate import hosts
+from sitemap_ops.validate.column import Column, mask, matches
+from sitemap_ops.validate.findings import Record
+from sitemap_ops.validate.hosts import Origin
+
+_SCHEME = r"[A-Za-z][A-Za-z0-9+.-]*"
+_PCHAR = r"[A-Za-z0-9._~!$&'()*+,;=:@/-]"
+_TRIPLET = "%[0-9A-Fa-f]{2}"
+CLEAN = rf"^https?://[a-z0-9](?:[a-z0-9.-]{{0,251}}[a-z0-9])?/{_PCHAR}*(?:\?[A-Za-z0-9._~!$&'()*+,;=:@/?-]+)?$"
+_SUSPECT = (
+    r"(?i)/\.{1,2}(?:[/?]|$)|://[^/?]*/[^?]*https?://|sess|sid=|asp\.net|cfid|utm_|openstat|mc_[ce]id|clid|clsrc|[gw]braid|igshid"
+    r"|&(?:amp|lt|gt|quot|apos|#\d+);"
+)
+_URI = (
+    rf"^{_SCHEME}://(?:\[[0-9A-Fa-f:.]+\]|(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|{_TRIPLET})*)(?::[0-9]*)?"
+    rf"(?:/(?:{_PCHAR}|{_TRIPLET})*)?(?:\?(?:{_PCHAR}|\?|{_TRIPLET})*)?(?:#(?:{_PCHAR}|\?|{_TRIPLET})*)?$"
+)
+_UNRESERVED = r"(?i)%(?:4[1-9a-f]|5[0-9a]|6[1-9a-f]|7[0-9a]|3[0-9]|2d|2e|5f|7e)"
+_UTF8_TRIPLETS = (
+    r"(?i)^(?:[^%]|%[0-7][0-9a-f]|%c[2-9a-f]%[89ab][0-9a-f]|%d[0-9a-f]%[89ab][0-9a-f]|%e0%[ab][0-9a-f]%[89ab][0-9a-f]"
+    r"|%(?:e[1-9abcef])(?:%[89ab][0-9a-f]){2}|%ed%[89][0-9a-f]%[89ab][0-9a-f]|%f0%[9ab][0-9a-f](?:%[89ab][0-9a-f]){2}"
+    r"|%f[1-3](?:%[89ab][0-9a-f]){3}|%f4%8[0-9a-f](?:%[89ab][0-9a-f]){2}|%(?:[^0-9a-f]|$|[0-9a-f](?:[^0-9a-f]|$)))*$"
+)
+_TWICE = (
+    r"(?i)%25(?:[2-7][0-9a-f]|[cd][0-9a-f]%25[89ab][0-9a-f]|e[0-9a-f](?:%25[89ab][0-9a-f]){2}"
+    r"|f[0-4](?:%25[89ab][0-9a-f]){3})"
+)
+_SESSION = (
+    r"(?i)[;?&](?:jsessionid|phpsessid|aspsessionid[a-z]*|asp\.net_sessionid|sessionid|session_id|sessid|cfid|sid)="
+)
+_TRACKING = (
+    r"[?&](?:utm_[A-Za-z0-9_]*|gclid|gclsrc|gbraid|wbraid|dclid|fbclid|msclkid|yclid|ysclid|_openstat|mc_cid|mc_eid"
+    r"|igshid|ttclid|twclid)(?:=|&|#|$)"
+)
+_DETAILS: tuple[tuple[str, str], ...] = (
+    ("loc-not-encoded", r"[^\x21-\x7e]"),
+    ("url-control-char", r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]"),
+    ("url-inner-newline", r"[\t\r\n]"),
+    ("url-replacement-char", "\ufffd"),
+    ("url-backslash", r"\\"),
+    ("url-char-encoded", rf'^{_SCHEME}://[^/?#]*[/?#].*[ "<>\[\]^`{{|}}]'),
+    ("stray-percent", r"%(?:[^0-9A-Fa-f]|$|[0-9A-Fa-f](?:[^0-9A-Fa-f]|$))"),
+    ("url-fragment-removed", "#"),
+    ("double-entity-escape", r"&(?:amp|lt|gt|quot|apos|#\d+);"),
+    ("double-encoded", _TWICE),
+    ("percent-control", r"(?i)%(?:[01][0-9a-f]|7f)"),
+    ("dot-segments", rf"(?i)^{_SCHEME}://[^?#]*/(?:\.|%2e){{1,2}}(?:[/?#]|$)"),
+    ("empty-query", r"^[^?#]*\?(?:#|$)"),
+    ("loc-joined-twice", r"(?i)^https?://[^?#]*/[^?#]*https?:/"),
+    ("session-id", _SESSION),
+    ("tracking-param-removed", _TRACKING),
+    ("not-normalised", rf"^{_SCHEME}://[^/?#]*(?:[?#]|$)|%(?:[a-f][0-9A-Fa-f]|[0-9A-F][a-f])|{_UNRESERVED}"),
+)
+MAX_LOC_CHARS = 2_047
+XSD_LOC_CHARS = 12
+
+
+@dataclass
+class Site:
+    """What the URLs of a file are held against.
+
+    origin: the one they have to have (P-44): given, or the first one seen. others: further ones that are allowed.
+    folder: the path they have to be in (P-45), None where it is not known. submitted: robots.txt names the file (P-47).
+    """
+
+    origin: Origin | None = None
+    others: Sequence[Origin] = ()
+    folder: str | None = None
+    submitted: bool = False
+    seen: set[Origin] = field(default_factory=set)
+
+
+def trimmed(column: Column, record: Record) -> Column:
+    """The column without surrounding white space, which is a fault of its own (U-02)."""
+    padded = column.matches(r"^[\s\p{Z}]|[\s\p{Z}]$")
+    if not padded.any():
+        return column
+    record.add_rows("url-trimmed", column, padded)
+    return Column(pc.utf8_trim_whitespace(column.text), column.line, column.entry)
+
+
+def judge_locs(column: Column, record: Record, site: Site) -> Column:
+    """Judge the locs of a batch; returns them trimmed. Empty ones are the caller's (`loc-missing`)."""
+    unclean = ~column.matches(CLEAN)
+    if unclean.any() and (padded := column.where(unclean)) is not trimmed(padded, record):
+        column = Column(pc.utf8_trim_whitespace(column.text), column.line, column.entry)
+    size = _size(column, unclean)
+    _lengths(column, size, record)
+    suspects = column.where(unclean | column.matches(_SUSPECT))
+    absolute = _absolute(suspects, record)
+    for code, pattern in _DETAILS:
+        record.add_rows(code, absolute, absolute.matches(pattern))
+    _grammar(absolute, record)
+    _authorities(column, record, site)
+    _scope(column, record, site)
+    return column
+
+
+def judge_urls(column: Column, record: Record, tag: str, not_absolute: str = "loc-not-absolute") -> None:
+    """The same for URLs in other tags: absolute, encoded, of legal grammar (C-32, C-40, G-55)."""
+    suspects = column.where(~column.matches(CLEAN))
+    if not len(suspects):
+        return
+    relative = ~suspects.matches(r"(?i)^\s*https?://[^/?#]")
+    record.add_rows(not_absolute, suspects, relative, f"<{tag}> does not start with http:// or https:// and a host.")
+    rest = suspects.where(~relative)
+    raw = rest.matches(r"[^\x21-\x7e]")
+    record.add_rows("loc-not-encoded", rest, raw, f"<{tag}> holds characters that have to be percent-encoded.")
+    record.add_rows("loc-invalid-uri", rest, ~raw & ~rest.matches(_URI), f"<{tag}> breaks the grammar of RFC 3986.")
+
+
+def encoded_length(text: pa.Array) -> np.ndarray:
+    """Characters of each URL once percent-encoded (U-33): one for ASCII, three for each other byte, and for a space."""
+    size: np.ndarray = pc.binary_length(text).to_numpy(zero_copy_only=False).astype(np.int64)
+    plain = pc.binary_length(pc.replace_substring_regex(text, r"[^\x21-\x7e]+", ""))
+    encoded: np.ndarray = 3 * size - 2 * plain.to_numpy(zero_copy_only=False)
+    return encoded
+
+
+def _size(column: Column, unclean: np.ndarray) -> np.ndarray:
+    size: np.ndarray = pc.binary_length(column.text).to_numpy(zero_copy_only=False).astype(np.int64)
+    if unclean.any():
+        size[unclean] = encoded_length(column.where(unclean).text)
+    return size
+
+
+def _absolute(column: Column, record: Record) -> Column:
+    absolute = column.matches(r"(?i)^https?://")
+    schemed = column.matches(rf"^{_SCHEME}:") & ~absolute
+    slashed = column.matches(rf"^{_SCHEME}://")
+    empty = mask(pc.equal(pc.binary_length(column.text), 0))
+    record.add_rows("url-scheme", column, schemed & ~column.matches(r"(?i)^https?:"))
+    record.add_rows("loc-not-absolute", column, ~absolute & ~slashed & ~empty)
+    return column.where(absolute)
+
+
+def _grammar(column: Column, record: Record) -> None:
+    """P-27 for what P-26 does not say already: non-ASCII is an IRI's right, and reported as not encoded."""
+    ascii_text = pc.replace_substring_regex(column.text, r"[^\x00-\x7f]", "a")
+    record.add_rows("loc-invalid-uri", column, ~matches(ascii_text, _URI))
+    record.add_rows("percent-not-utf8", column, column.matches("%[89A-Fa-f]") & ~column.matches(_UTF8_TRIPLETS))
+
+
+def _lengths(column: Column, size: np.ndarray, record: Record) -> None:
+    record.add_rows("loc-too-long", column, size > MAX_LOC_CHARS)
+    record.add_rows("loc-shorter-than-xsd", column, (size < XSD_LOC_CHARS) & (size > 0))
+    record.add_rows("baidu-loc-over-256-bytes", column, size > 256)
+    record.add_rows("yandex-url-over-1024", column, size > 1_024)
+    if (size > 1_024).any():
+        long = column.where(size > 1_024)
+        path = pc.replace_substring_regex(long.text, r"^[^:/?#]*://[^/?#]*", "")
+        path_size = encoded_length(path)
+        record.add_rows("yandex-path-too-long", long, path_size > 1_024)
+        record.add_rows("yandex-host-too-long", long, size[size > 1_024] - path_size > 1_024)
+
+
+def _authorities(column: Column, record: Record, site: Site) -> None:
+    found = pc.extract_regex(column.text, r"^(?P<start>[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\]*)")
+    parts = pc.struct_field(found, "start").dictionary_encode()
+    index = pc.fill_null(parts.indices, -1).to_numpy(zero_copy_only=False)
+    for code, start in enumerate(parts.dictionary.to_pylist()):
+        scheme, _, authority = start.partition("://")
+        codes = [*hosts.judge(scheme, authority)]
+        if "url-no-host" not in codes:
+            codes += _foreign(hosts.origin(scheme, authority), site)
+        for fault in codes:
+            record.add_rows(fault, column, index == code)
+
+
+def _foreign(origin: Origin, site: Site) -> list[str]:
+    site.seen.add(origin)
+    if site.origin is None:
+        site.origin = origin
+    home = site.origin
+    if origin == home or origin in site.others:
+        return []
+    if origin.host != home.host:
+        return ["foreign-host"]
+    return ["foreign-scheme"] if origin.scheme != home.scheme else ["foreign-port"]
+
+
+def _scope(column: Column, record: Record, site: Site) -> None:
+    if not site.folder or site.folder == "/":
+        return
+    path = pc.replace_substring_regex(column.text, r"^[^:/?#]*://[^/?#]*", "")
+    absolute = column.matches(r"(?i)^https?://[^/?#]")
+    outside = absolute & ~mask(pc.starts_with(path, site.folder))
+    record.add_rows("path-scope-submitted" if site.submitted else "path-scope", column, outside)

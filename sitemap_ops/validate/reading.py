@@ -1,0 +1,186 @@
+"""Where the files to be judged lie: a folder, an object store. What touches the world is here and in `web`.
+
+A place opens locations as streams of bytes, and finds what an index lists. The judging core never sees it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+from urllib.parse import unquote, urlsplit
+
+from sitemap_ops.errors import UsageError
+from sitemap_ops.storage import Store
+from sitemap_ops.validate.stop import Stop
+from sitemap_ops.validate.unpack import BLOCK, MAX_BYTES
+
+SITEMAP_NAME = re.compile(r"(?i)\.(xml|txt)(\.gz)?$")
+NOT_SITEMAPS = re.compile(r"(?i)(^|/)(robots|humans|llms(-full)?|ads|app-ads|security)\.txt$")
+
+
+@dataclass(frozen=True)
+class Opened:
+    """One file, ready to be read once.
+
+    name: its file name or URL path. url: where engines fetch it. headers: as served, lower-case names; None where there
+    are none (a plain file). close: to be called when done.
+    """
+
+    name: str
+    chunks: Iterator[bytes]
+    url: str | None = None
+    headers: Mapping[str, str] | None = None
+    close: Callable[[], None] = field(default=lambda: None)
+
+
+class Place(Protocol):
+    """A set of locations that belong together."""
+
+    def start(self) -> Sequence[str]:
+        """The locations to judge first. Raises UsageError where there is nothing."""
+
+    def open(self, location: str) -> Opened:
+        """A location's bytes. Raises Stop where there are none."""
+
+    def find(self, loc: str, index: str) -> str | None:
+        """Where that lies which the index at `index` lists; None: nowhere. Raises Stop if it may not be opened."""
+
+    def robots(self) -> str | None:
+        """The robots.txt that stands beside, if there is one."""
+
+    def show(self, location: str) -> str:
+        """A location as it is told to people."""
+
+
+class Files(Protocol):
+    """Named byte streams below one root."""
+
+    def names(self) -> Sequence[str]: ...
+
+    def exists(self, name: str) -> bool: ...
+
+    def open(self, name: str) -> tuple[Iterator[bytes], Mapping[str, str] | None]: ...
+
+    def show(self, name: str) -> str: ...
+
+
+@dataclass(frozen=True)
+class Folder:
+    """Files below a folder."""
+
+    root: Path
+
+    def names(self) -> Sequence[str]:
+        return [path.relative_to(self.root).as_posix() for path in sorted(self.root.rglob("*")) if path.is_file()]
+
+    def exists(self, name: str) -> bool:
+        path = (self.root / name).resolve()
+        return path.is_relative_to(self.root.resolve()) and path.is_file()
+
+    def open(self, name: str) -> tuple[Iterator[bytes], Mapping[str, str] | None]:
+        return self._read(self.root / name), None
+
+    def show(self, name: str) -> str:
+        return str(self.root / name)
+
+    def _read(self, path: Path) -> Iterator[bytes]:
+        try:
+            with path.open("rb") as file:
+                while block := file.read(BLOCK):
+                    yield block
+        except OSError as error:
+            raise Stop("unreadable", message=f"The file can't be read: {error.strerror or error}.") from None
+
+
+@dataclass(frozen=True)
+class Objects:
+    """Objects of a store, with the headers they are served with."""
+
+    store: Store
+
+    def names(self) -> Sequence[str]:
+        return [stored.key for stored in self.store.list()]
+
+    def exists(self, name: str) -> bool:
+        return self.store.head(name) is not None
+
+    def open(self, name: str) -> tuple[Iterator[bytes], Mapping[str, str] | None]:
+        stored = self.store.head(name)
+        if stored is None:
+            raise Stop("unreadable", message="There is no such object.")
+        if stored.size > MAX_BYTES:
+            raise Stop("too-large", value=f"{stored.size:,} bytes as stored")
+        body = self.store.get(name)
+        if body is None:
+            raise Stop("unreadable", message="There is no such object.")
+        told = stored.headers
+        headers = None
+        if told is not None:
+            both = {
+                "content-type": told.content_type,
+                "cache-control": told.cache_control,
+                "content-encoding": told.content_encoding,
+            }
+            headers = {key: value for key, value in both.items() if value}
+        return _blocks(body[0]), headers
+
+    def show(self, name: str) -> str:
+        return f"{self.store.uri.rstrip('/')}/{name}"
+
+
+def _blocks(body: bytes) -> Iterator[bytes]:
+    view = memoryview(body)
+    for start in range(0, len(body), BLOCK):
+        yield bytes(view[start : start + BLOCK])
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A folder or a prefix, or one file of it.
+
+    only: the name of the one file to start from; None for all. base_url: where the root is served, if that is known.
+    """
+
+    files: Files
+    only: str | None = None
+    base_url: str | None = None
+
+    def start(self) -> Sequence[str]:
+        if self.only is not None:
+            return [self.only]
+        found = [name for name in self.files.names() if SITEMAP_NAME.search(name) and not NOT_SITEMAPS.search(name)]
+        if not found:
+            raise UsageError(
+                f"There is no sitemap in {self.files.show('')}: files named *.xml, *.xml.gz, *.txt or *.txt.gz."
+            )
+        return found
+
+    def open(self, location: str) -> Opened:
+        chunks, headers = self.files.open(location)
+        return Opened(location, chunks, self.url(location), headers)
+
+    def url(self, name: str) -> str | None:
+        return None if self.base_url is None else self.base_url.rstrip("/") + "/" + name
+
+    def find(self, loc: str, index: str) -> str | None:
+        """By base_url where that is known; else the longest tail of the loc's path that is a file beside the index."""
+        base = (self.base_url or "").rstrip("/") + "/"
+        if self.base_url is not None and loc.startswith(base):
+            candidates = [unquote(loc.removeprefix(base).partition("?")[0])]
+        else:
+            folder = index.rpartition("/")[0]
+            segments = [part for part in unquote(urlsplit(loc).path).split("/") if part not in ("", ".", "..")]
+            tails = ["/".join(segments[at:]) for at in range(max(0, len(segments) - 8), len(segments))]
+            candidates = [f"{folder}/{tail}" if folder else tail for tail in tails]
+        return next((name for name in candidates if name and self.files.exists(name)), None)
+
+    def robots(self) -> str | None:
+        if not self.files.exists("robots.txt"):
+            return None
+        return b"".join(self.files.open("robots.txt")[0]).decode("utf-8", "replace")
+
+    def show(self, location: str) -> str:
+        return self.files.show(location)

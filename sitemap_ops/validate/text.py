@@ -1,0 +1,60 @@
+"""Text sitemaps: one URL a line (P-49)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sitemap_ops.validate.column import Column, mask
+from sitemap_ops.validate.findings import Record
+from sitemap_ops.validate.stop import Stop
+
+BATCH_BYTES = 4 * 1_048_576
+MAX_LINE_BYTES = 1_048_576
+
+
+def lines(blocks: Iterator[bytes], record: Record) -> Iterator[Column]:
+    """Batches of lines that are one URL each; reports the others (`txt-line-not-url`, `txt-entity`, `encoding`)."""
+    number = 1
+    for piece in _whole_lines(blocks):
+        column = _column(piece, number, record)
+        number += piece.count(b"\n")
+        record.add_rows("txt-entity", column, column.matches(r"&(?:amp|lt|gt|quot|apos);"))
+        good = column.matches(r"(?i)^[a-z][a-z0-9+.-]*://[^\s]*$")
+        record.add_rows("txt-line-not-url", column, ~good)
+        yield column.where(good)
+
+
+def _whole_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    pending: list[bytes] = []
+    size = open_line = 0
+    for block in blocks:
+        pending.append(block)
+        size += len(block)
+        end = block.rfind(b"\n")
+        open_line = open_line + len(block) if end < 0 else len(block) - end
+        if open_line > MAX_LINE_BYTES:
+            raise Stop("too-big-item", message="A line is longer than any URL can be; reading stopped.")
+        if size >= BATCH_BYTES and end >= 0:
+            whole, _, rest = b"".join(pending).rpartition(b"\n")
+            yield whole + b"\n"
+            pending, size = [rest], len(rest)
+    if size:
+        yield b"".join(pending)
+
+
+def _column(piece: bytes, number: int, record: Record) -> Column:
+    try:
+        text = piece.decode("utf-8")
+    except UnicodeDecodeError as error:
+        bad = number + piece.count(b"\n", 0, error.start)
+        record.add("encoding", line=bad, message=f"The file is not UTF-8: byte {piece[error.start]:#04x}, line {bad}.")
+        text = piece.decode("utf-8", "replace")
+    split = pc.split_pattern(pa.array([text], pa.large_string()), "\n").flatten().cast(pa.string())
+    stripped = pc.utf8_rtrim(split, "\r \t")
+    full = mask(pc.greater(pc.binary_length(stripped), 0))
+    line = np.arange(number, number + len(split))
+    return Column(stripped.filter(pa.array(full)), line[full], np.arange(int(full.sum())))

@@ -1,0 +1,130 @@
+"""From one location to all files that belong to it, several at a time, and what is to be said about them together."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from sitemap_ops.validate.column import Column
+from sitemap_ops.validate.document import Judged, Known, judge
+from sitemap_ops.validate.findings import Record, Validation
+from sitemap_ops.validate.headers import judge_headers
+from sitemap_ops.validate.reading import Place
+from sitemap_ops.validate.seen import Seen
+from sitemap_ops.validate.stop import Stop
+
+WORKERS = 4
+MAX_INDEXES = 500
+Progress = Callable[[str, int, int | None], None]
+"""Called with what is counted, how many are done, and how many are known of."""
+
+
+@dataclass
+class Walk:
+    """One validation under way."""
+
+    place: Place
+    known: Known
+    result: Validation
+    follow: bool = True
+    progress: Progress = lambda what, done, total: None
+    _kinds: dict[str, str | None] = field(default_factory=dict)
+    _edges: list[tuple[str, str, int]] = field(default_factory=list)
+    _total: int = 0
+    _seen: Seen = field(default_factory=Seen)
+
+    def run(self) -> Validation:
+        """Judge what the place starts with, then what the indexes among it list."""
+        started = self.place.start()
+        listed = self._judge_all(started)
+        self._judge_all(listed)
+        self._nesting()
+        self._together(started)
+        return self.result
+
+    def _judge_all(self, locations: Sequence[str]) -> list[str]:
+        """Judge the locations; returns those that indexes among them list and that were not judged yet."""
+        self._total += len(locations)
+        children: dict[str, None] = {}
+        for location, judged in self._judged(locations):
+            self._kinds[location] = judged.kind
+            self.result.files += 1
+            if judged.kind != "index":
+                self.result.urls += judged.urls
+            self._repeated(judged)
+            if self.follow and judged.kind == "index":
+                children.update(dict.fromkeys(self._children(location, judged)))
+            self.result.take(judged.record)
+            self.progress("validate", self.result.files, self._total)
+        return [location for location in children if location not in self._kinds]
+
+    def _judged(self, locations: Iterable[str]) -> Iterator[tuple[str, Judged]]:
+        """In order, a bounded number ahead."""
+        with ThreadPoolExecutor(WORKERS) as pool:
+            ahead: deque[tuple[str, Future[Judged]]] = deque()
+            for location in locations:
+                ahead.append((location, pool.submit(self._one, location)))
+                if len(ahead) > WORKERS:
+                    first, future = ahead.popleft()
+                    yield first, future.result()
+            while ahead:
+                first, future = ahead.popleft()
+                yield first, future.result()
+
+    def _one(self, location: str) -> Judged:
+        shown = self.place.show(location)
+        try:
+            opened = self.place.open(location)
+        except Stop as stop:
+            record = Record(shown, self.known.engines)
+            record.add(stop.code, value=stop.value, line=stop.line, message=stop.message)
+            return Judged(record)
+        try:
+            judged = judge(shown, opened.chunks, replace(self.known, name=opened.name, url=opened.url))
+        finally:
+            opened.close()
+        if opened.headers is not None:
+            judge_headers(opened.headers, opened.name, judged, self.known.now)
+        return judged
+
+    def _repeated(self, judged: Judged) -> None:
+        for listed in judged.locs:
+            again = self._seen.add(listed.hashes)
+            if again.any():
+                column = Column(listed.text(), listed.line, np.zeros(0, np.int64))
+                judged.record.add_rows("duplicate-loc", column, again)
+        judged.locs.clear()
+
+    def _children(self, index: str, judged: Judged) -> Iterator[str]:
+        for child in judged.children:
+            try:
+                location = self.place.find(child.loc, index)
+            except Stop as stop:
+                judged.record.add(stop.code, value=child.loc, line=child.line, message=stop.message)
+                continue
+            if location is None:
+                judged.record.add("child-missing", value=child.loc, line=child.line)
+                continue
+            self._edges.append((index, location, child.line))
+            yield location
+
+    def _nesting(self) -> None:
+        for index, child, line in self._edges:
+            if self._kinds.get(child) == "index":
+                record = Record(self.place.show(index), self.known.engines)
+                record.add("nested-index", value=self.place.show(child), line=line)
+                self.result.take(record)
+
+    def _together(self, started: Sequence[str]) -> None:
+        """What concerns a folder or prefix as a whole (P-34, G-08)."""
+        kinds = [self._kinds[location] for location in started]
+        record = Record(self.result.location, self.known.engines)
+        if len(kinds) > 1 and "index" not in kinds and kinds.count("sitemap") > 1:
+            record.add("shards-without-index", value=f"{kinds.count('sitemap')} sitemaps")
+        if kinds.count("index") > MAX_INDEXES:
+            record.add("too-many-indexes", value=f"{kinds.count('index')} indexes")
+        self.result.take(record)

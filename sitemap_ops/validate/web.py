@@ -1,0 +1,105 @@
+"""Sitemaps as a server gives them: no redirect followed, every wait and every size bounded (Y-08, S3-26).
+
+The address that the user names may be any, a private one too. What an index lists is opened on that same origin only,
+or on those named besides, so that a foreign index can't make this machine ask its neighbours.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Sequence
+from urllib.parse import unquote, urljoin, urlsplit
+
+import urllib3
+
+from sitemap_ops import __version__
+from sitemap_ops.errors import UsageError
+from sitemap_ops.validate.hosts import Origin, origin_of
+from sitemap_ops.validate.reading import Opened
+from sitemap_ops.validate.stop import Stop
+from sitemap_ops.validate.unpack import BLOCK
+
+TIMEOUT = urllib3.Timeout(connect=10, read=30)
+MAX_SECONDS = 600
+MAX_ROBOTS_BYTES = 512_001
+"""One more than what engines read (G-14)."""
+
+
+class Web:
+    """The place of an http(s) URL."""
+
+    def __init__(self, url: str, hosts: Sequence[Origin] = ()) -> None:
+        origin = origin_of(url)
+        if origin is None:
+            raise UsageError(f"{url!r} is no address of a web server: write http(s)://host/path.")
+        userinfo, at, rest = urlsplit(url).netloc.rpartition("@")
+        headers = {"User-Agent": f"sitemap-ops/{__version__}", "Accept-Encoding": "gzip"}
+        if at:
+            headers |= urllib3.make_headers(basic_auth=unquote(userinfo))
+        self.url = urlsplit(url)._replace(netloc=rest, fragment="").geturl()
+        self.origins = {origin, *hosts}
+        self._pool = urllib3.PoolManager(
+            headers=headers, timeout=TIMEOUT, retries=urllib3.Retry(2, redirect=0, status=0)
+        )
+        self._robots: dict[Origin, str | None] = {}
+
+    def start(self) -> Sequence[str]:
+        return [self.url]
+
+    def show(self, location: str) -> str:
+        return location
+
+    def find(self, loc: str, index: str) -> str | None:
+        url = urljoin(index, loc)
+        if origin_of(url) not in self.origins:
+            raise Stop("child-not-followed")
+        return url
+
+    def open(self, location: str) -> Opened:
+        response = self._get(location)
+        if response.status != 200:
+            response.close()
+            to = response.headers.get("Location")
+            said = f"The server answers {response.status}" + (f" and points to {to}." if to else ".")
+            raise Stop("http-status", value=str(response.status), message=said)
+        headers = {name.lower(): value for name, value in response.headers.items()}
+        return Opened(urlsplit(location).path, _stream(response), location, headers, response.close)
+
+    def robots(self) -> str | None:
+        """The robots.txt of the server's root; None where it does not answer 200."""
+        try:
+            response = self._get(urljoin(self.url, "/robots.txt"))
+        except Stop:
+            return None
+        try:
+            if response.status != 200:
+                return None
+            return response.read(MAX_ROBOTS_BYTES, decode_content=True).decode("utf-8", "replace")
+        except urllib3.exceptions.HTTPError:
+            return None
+        finally:
+            response.close()
+
+    def _get(self, url: str) -> urllib3.BaseHTTPResponse:
+        try:
+            return self._pool.request("GET", url, redirect=False, preload_content=False, decode_content=False)
+        except (urllib3.exceptions.HTTPError, UnicodeError) as error:
+            raise Stop("unreachable", message=f"The server can't be reached: {_reason(error)}.") from None
+
+
+def _stream(response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
+    deadline = time.monotonic() + MAX_SECONDS
+    try:
+        for block in response.stream(BLOCK, decode_content=False):
+            yield block
+            if time.monotonic() > deadline:
+                raise Stop("unreachable", message=f"The server did not finish within {MAX_SECONDS} seconds.")
+    except urllib3.exceptions.HTTPError as error:
+        raise Stop("unreachable", message=f"The answer was cut short: {_reason(error)}.") from None
+
+
+def _reason(error: Exception) -> str:
+    """The innermost cause in a few words, without the pool's address."""
+    cause = getattr(error, "reason", None) or error
+    return re.sub(r"^.*?: ", "", re.sub(r"<[^>]*>", "", str(cause))).strip().rstrip(".") or type(cause).__name__
