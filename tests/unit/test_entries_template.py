@@ -101,6 +101,7 @@ def test_floats_are_refused(array):
         pd.Series([123.0, np.nan]),
         pd.Series([123.0, "a"], dtype=object),
         pd.Series([True]),
+        pd.Series([True, None], dtype=object),
         pd.Series([b"x"], dtype=object),
         pd.Series([datetime(2024, 3, 7)], dtype=object),  # noqa: DTZ001
         pd.Series([[1]], dtype=object),

@@ -226,7 +226,16 @@ def test_now_for_every_url_is_uniform():
     now = int(AS_OF.timestamp())
     assert spread(list(range(now, now + 200))).uniform(AS_OF)
     assert not spread([now - 1, *range(now, now + 200)]).uniform(AS_OF)
+    assert not spread([now - 1], list(range(now, now + 200))).uniform(AS_OF)
+    assert not spread(list(range(now, now + 200)), [now - 1]).uniform(AS_OF)
     assert not spread([*range(now, now + 200), *([None] * 100)]).uniform(AS_OF)
+
+
+def test_the_share_is_exact_with_a_thousand_stamps():
+    """P-10: 19,000 of 20,000 are 95 %, 18,999 are not."""
+    others = list(range(10, 1_010))
+    assert spread(others, [7] * 19_000).uniform(AS_OF)
+    assert not spread(others, [7] * 18_999, [8]).uniform(AS_OF)
 
 
 def test_spread_streams_and_merges():
