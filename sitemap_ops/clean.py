@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sitemap_ops.columns import STRING, arrow, column
-from sitemap_ops.entries import fill_template, parse_changefreq, parse_lastmod, parse_priority
+from sitemap_ops.columns import arrow, column
+from sitemap_ops.entries import (
+    fill_template,
+    filtered,
+    non_canonical,
+    parse_changefreq,
+    parse_lastmod,
+    parse_priority,
+)
 from sitemap_ops.inventory.chunk import REJECT_SCHEMA, Chunk
 from sitemap_ops.ordering import ENTRY_SCHEMA
 from sitemap_ops.site import Section, Site
@@ -43,16 +49,16 @@ def clean(chunk: Chunk, section: Section, policy: UrlPolicy, site: Site, as_of: 
     rows = chunk.rows
     raw = fill_template(section.loc, rows) if section.loc_is_template else rows[section.loc]
     urls = canonicalize(raw, policy)
+    reason = pc.coalesce(arrow(urls["reason"]).cast(pa.string()), *_unlisted(rows, urls["loc"], section, policy, as_of))
+    accepted = pc.is_null(reason)
     lastmod = parse_lastmod(
         _values(rows, section.lastmod),
         timezone=section.lastmod_timezone,
         coarse_dates=site.coarse_dates,
         as_of=as_of,
     )
-    changefreq = parse_changefreq(_values(rows, section.changefreq_column, constant=section.changefreq_constant))
-    priority = parse_priority(_values(rows, section.priority_column, constant=section.priority_constant))
-    reason = arrow(urls["reason"]).cast(pa.string())
-    accepted = pc.is_null(reason)
+    changefreq = parse_changefreq(_values(rows, section.changefreq_column, constant=section.changefreq))
+    priority = parse_priority(_values(rows, section.priority_column, constant=section.priority))
     entries = pa.table(
         {
             "loc": arrow(urls["loc"]),
@@ -69,12 +75,32 @@ def clean(chunk: Chunk, section: Section, policy: UrlPolicy, site: Site, as_of: 
     return Cleaned(len(rows) + len(chunk.rejects), entries, _rejects(raw, reason, accepted, chunk), changed)
 
 
-def _values(rows: pd.DataFrame, name: str | None, *, constant: str | None = None) -> pd.Series:
+def _unlisted(
+    rows: pd.DataFrame, locs: pd.Series, section: Section, policy: UrlPolicy, as_of: datetime
+) -> Iterator[pa.Array]:
+    """Reasons of what the inventory's own filter columns say (C-95), for the columns that the section names."""
+    if section.status or section.robots or section.published:
+        yield arrow(
+            filtered(
+                rows,
+                as_of=as_of,
+                status=section.status,
+                robots=section.robots,
+                published=section.published,
+                timezone=section.lastmod_timezone,
+            )
+        )
+    if section.canonical:
+        stated = rows[section.canonical]
+        yield arrow(non_canonical(locs, stated, canonicalize(stated, policy)["loc"]))
+
+
+def _values(rows: pd.DataFrame, name: str | None, *, constant: str | float | None = None) -> pd.Series:
     """A source column, or the same value for every row."""
     if name is not None:
         return rows[name]
-    nothing = pa.array([constant], pa.string()).take(pa.array(np.zeros(len(rows), np.int64)))
-    return pd.Series(column(nothing).array, index=rows.index, dtype=STRING)
+    value = None if constant is None else str(constant)
+    return pd.Series(column(pa.repeat(pa.scalar(value, pa.string()), len(rows))).array, index=rows.index)
 
 
 def _rejects(raw: pd.Series, reason: pa.Array, accepted: pa.Array, chunk: Chunk) -> pa.Table:
@@ -93,7 +119,7 @@ def _rejects(raw: pd.Series, reason: pa.Array, accepted: pa.Array, chunk: Chunk)
 
 
 def _printable(value: object) -> str | None:
-    if pd.isna(value):
+    if value is None or value is pd.NA:
         return None
     return _PASSWORD.sub(r"\1:***@", str(value))[:REJECT_VALUE_CHARACTERS].encode("utf-8", "replace").decode()
 

@@ -90,15 +90,15 @@ def _build(arguments: argparse.Namespace) -> int:
         with StepProgress() as progress:
             parts = [extract(site, run, section.name, connections, progress) for section in site.sections]
             assembled = assemble(site, run, parts, connections, progress)
-            summary = publish(
+            report = publish(
                 site, run, assembled, connections, plan_only=arguments.plan, force=arguments.force, progress=progress
             )
     finally:
         cleanup(site, run, connections)
     if arguments.json:
-        print(json.dumps(summary["report"], indent=2, ensure_ascii=False))
+        print(json.dumps(report, indent=2, ensure_ascii=False))
     else:
-        print_summary(summary)
+        print_summary(report, f"{site.state}releases/{report['release']}/")
     return EXIT_DONE
 
 

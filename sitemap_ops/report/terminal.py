@@ -43,8 +43,8 @@ class StepProgress:
         self._bars.update(self._tasks[what], completed=done, total=total)
 
 
-def print_summary(report: dict[str, Any]) -> None:
-    """A report as a page of text: what was read, what became of it, what was written and where to look."""
+def print_summary(report: dict[str, Any], where: str) -> None:
+    """A report as a page of text: what was read, what became of it, what was written; `where` its files lie."""
     console = Console(soft_wrap=True, highlight=False)
     verb = "would be published" if report["plan"] else "published"
     console.print(f"[bold]{report['site']}[/bold]: release {report['release']} {verb}")
@@ -63,12 +63,15 @@ def print_summary(report: dict[str, Any]) -> None:
     ):
         facts.add_row(name, value)
     console.print(facts)
-    for warning in report["warnings"]:
-        console.print(f"[yellow]look at[/yellow]: {warning}")
+    for finding in report["findings"]:
+        console.print(f"[yellow]{finding['level']}[/yellow] {finding['code']} in {finding['place']}: {finding['advice']}")
+    for guard in report["guards"]:
+        if not guard["passed"]:
+            console.print(f"[red]guard[/red] {guard['guard']}: {guard['told']}")
     if report["plan"]:
         _print_plan(console, report["planned"])
     else:
-        console.print(f"report and rejects: {report['where']}")
+        console.print(f"report and rejects: {where}")
 
 
 def _counts(counts: dict[str, int]) -> str:

@@ -34,6 +34,7 @@ def prepare(site: Site, *, run_id: str, as_of: datetime) -> Run:
         "run_id": run_id,
         "as_of": instant.isoformat(),
         "release": release,
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "work": f"{site.work}{site.site}/{release}/",
     }
 

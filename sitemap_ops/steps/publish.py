@@ -1,0 +1,93 @@
+"""Check the guards, publish what was assembled, and leave the report and the rejects with the release."""
+
+from __future__ import annotations
+
+import json
+import time
+from datetime import UTC, datetime
+from typing import Any
+
+from sitemap_ops.connections import Connections
+from sitemap_ops.engines import common_limits
+from sitemap_ops.release.guards import GuardResult, SectionCount, check, enforce
+from sitemap_ops.release.history import read_before
+from sitemap_ops.release.publish import RenderedShard
+from sitemap_ops.release.publish import publish as publish_release
+from sitemap_ops.report.build import Report, build_report
+from sitemap_ops.site import Site
+from sitemap_ops.steps.assemble import REJECTS
+from sitemap_ops.steps.run import Progress, Run, instant_of, no_progress, workspace_of
+from sitemap_ops.storage import Headers, Store, open_store
+from sitemap_ops.workspace import Workspace
+
+REPORT_HEADERS = Headers("application/json")
+REJECTS_HEADERS = Headers("application/gzip")
+
+
+def publish(
+    site: Site,
+    run: Run,
+    assembled: dict[str, Any],
+    connections: Connections,
+    *,
+    plan_only: bool = False,
+    force: bool = False,
+    progress: Progress = no_progress,
+) -> dict[str, Any]:
+    """Make the assembled shards the live release, unless a guard says no. Returns the report.
+
+    plan_only: say what would change, and write nothing to target or state. force: publish in spite of the guards; the
+    report says so. Raises GuardError, TargetError, ConflictError, OutputError; the live site is then as it was, or, cut
+    off after the commit, one that the next run completes.
+    """
+    started = time.monotonic()
+    target = open_store(site.target, connections, aws_conn_id=site.aws_conn_id)
+    state = open_store(site.state, connections, aws_conn_id=site.aws_conn_id)
+    with workspace_of(site, run, connections) as workspace:
+        draft = workspace.read_json(assembled)
+        guards = _guards(site, draft, read_before(state, site.site).sections)
+        if not plan_only:
+            enforce(guards, force=force)
+        shards = [RenderedShard(**shard) for shard in draft["shards"]]
+        result = publish_release(
+            site=site,
+            release=run["release"],
+            run_id=run["run_id"],
+            as_of=instant_of(run),
+            shards=shards,
+            body=lambda key: workspace.fetch(f"shards/{key}").read_bytes(),
+            target=target,
+            state=state,
+            max_files=common_limits(site.engines).max_files_per_index,
+            allow_empty=site.allow_empty,
+            plan_only=plan_only,
+            progress=lambda done, total: progress("publish", done, total),
+        )
+        report = build_report(
+            run,
+            draft,
+            result,
+            guards,
+            plan_only=plan_only,
+            forced=force and any(not each.passed for each in guards),
+            finished=datetime.now(UTC).isoformat(timespec="seconds"),
+            timings={"publish": round(time.monotonic() - started, 3)},
+        )
+        if not plan_only:
+            _keep(report, run, workspace, state)
+    return report
+
+
+def _guards(site: Site, draft: dict[str, Any], baseline: dict[str, int] | None) -> list[GuardResult]:
+    counts = {
+        section["section"]: SectionCount(section["rows"], section["entries"], sum(section["rejected"].values()))
+        for section in draft["sections"]
+    }
+    return check(site.guards, counts, baseline, {section.name: section.guards for section in site.sections})
+
+
+def _keep(report: Report, run: Run, workspace: Workspace, state: Store) -> None:
+    folder = f"releases/{run['release']}/"
+    state.upload(workspace.fetch(REJECTS), f"{folder}{REJECTS}", REJECTS_HEADERS)
+    body = json.dumps(report, indent=2, ensure_ascii=False).encode()
+    state.put(f"{folder}report.json", body, REPORT_HEADERS)
