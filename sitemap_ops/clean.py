@@ -57,8 +57,8 @@ def clean(chunk: Chunk, section: Section, policy: UrlPolicy, site: Site, as_of: 
         coarse_dates=site.coarse_dates,
         as_of=as_of,
     )
-    changefreq = parse_changefreq(_values(rows, section.changefreq_column, constant=section.changefreq))
-    priority = parse_priority(_values(rows, section.priority_column, constant=section.priority))
+    changefreq = parse_changefreq(_values(rows, section.changefreq_column, constant=section.changefreq_constant))
+    priority = parse_priority(_values(rows, section.priority_column, constant=section.priority_constant))
     entries = pa.table(
         {
             "loc": arrow(urls["loc"]),
@@ -95,12 +95,11 @@ def _unlisted(
         yield arrow(non_canonical(locs, stated, canonicalize(stated, policy)["loc"]))
 
 
-def _values(rows: pd.DataFrame, name: str | None, *, constant: str | float | None = None) -> pd.Series:
+def _values(rows: pd.DataFrame, name: str | None, *, constant: str | None = None) -> pd.Series:
     """A source column, or the same value for every row."""
     if name is not None:
         return rows[name]
-    value = None if constant is None else str(constant)
-    return pd.Series(column(pa.repeat(pa.scalar(value, pa.string()), len(rows))).array, index=rows.index)
+    return pd.Series(column(pa.repeat(pa.scalar(constant, pa.string()), len(rows))).array, index=rows.index)
 
 
 def _rejects(raw: pd.Series, reason: pa.Array, accepted: pa.Array, chunk: Chunk) -> pa.Table:

@@ -98,7 +98,7 @@ def _build(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(report, indent=2, ensure_ascii=False))
     else:
-        print_summary(report, f"{site.state}releases/{report['release']}/")
+        print_summary(report)
     return EXIT_DONE
 
 
@@ -136,8 +136,9 @@ def _normalize(arguments: argparse.Namespace) -> int:
 
 def _reads() -> Iterator[bytes]:
     """Stdin as it comes, so that a pipe is answered before it ends."""
-    while block := sys.stdin.buffer.read1(READ_BYTES):
-        yield block
+    with open(sys.stdin.fileno(), "rb", buffering=0, closefd=False) as stdin:
+        while block := stdin.read(READ_BYTES):
+            yield block
 
 
 def _policy(arguments: argparse.Namespace) -> UrlPolicy:

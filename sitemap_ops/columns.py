@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-STRING = pd.ArrowDtype(pa.string())
-
 
 def frame(table: pa.Table | pa.RecordBatch) -> pd.DataFrame:
     """A table as a frame of Arrow-backed columns (zero copy)."""
-    return table.to_pandas(types_mapper=pd.ArrowDtype)
+    columns: pd.DataFrame = table.to_pandas(types_mapper=pd.ArrowDtype)
+    return columns
 
 
 def column(values: Any, type_: pa.DataType | None = None) -> pd.Series:
@@ -29,10 +27,6 @@ def arrow(series: pd.Series) -> pa.Array:
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks()
     return array
-
-
-def table(columns: Mapping[str, pa.Array]) -> pa.Table:
-    return pa.table(dict(columns))
 
 
 def text_buffers(array: pa.Array) -> tuple[np.ndarray, np.ndarray]:

@@ -69,6 +69,21 @@ def build_report(
     }
 
 
+def facts(report: Report) -> dict[str, Any]:
+    """The few figures that travel with a task's result and an asset's event; `report` says where the others are."""
+    return {
+        "release": report["release"],
+        "report": f"{report['files']}report.json",
+        "index": report["indexes"][0] if report["indexes"] else None,
+        "rows": report["rows_read"],
+        "entries": report["entries"],
+        "duplicates": report["duplicates"],
+        "rejected": sum(report["rejected"].values()),
+        "shards": report["shards"],
+        "bytes": report["bytes"],
+    }
+
+
 def _section(section: dict[str, Any]) -> dict[str, Any]:
     return {
         "rows": section["rows"],

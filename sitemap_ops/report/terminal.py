@@ -43,8 +43,8 @@ class StepProgress:
         self._bars.update(self._tasks[what], completed=done, total=total)
 
 
-def print_summary(report: dict[str, Any], where: str) -> None:
-    """A report as a page of text: what was read, what became of it, what was written; `where` its files lie."""
+def print_summary(report: dict[str, Any]) -> None:
+    """A report as a page of text: what was read, what became of it, what was written and where to look."""
     console = Console(soft_wrap=True, highlight=False)
     verb = "would be published" if report["plan"] else "published"
     console.print(f"[bold]{report['site']}[/bold]: release {report['release']} {verb}")
@@ -64,14 +64,15 @@ def print_summary(report: dict[str, Any], where: str) -> None:
         facts.add_row(name, value)
     console.print(facts)
     for finding in report["findings"]:
-        console.print(f"[yellow]{finding['level']}[/yellow] {finding['code']} in {finding['place']}: {finding['advice']}")
+        console.print(
+            f"[yellow]{finding['level']}[/yellow] {finding['code']} in {finding['place']}: {finding['advice']}"
+        )
     for guard in report["guards"]:
         if not guard["passed"]:
             console.print(f"[red]guard[/red] {guard['guard']}: {guard['told']}")
     if report["plan"]:
         _print_plan(console, report["planned"])
-    else:
-        console.print(f"report and rejects: {where}")
+    console.print(f"report and rejects: {report['files']}")
 
 
 def _counts(counts: dict[str, int]) -> str:

@@ -159,7 +159,7 @@ class Section(Part):
     @property
     def priority_constant(self) -> str | None:
         """The priority of all rows, as text such as `0.8`."""
-        return f"{self.priority:g}" if isinstance(self.priority, float) else None
+        return str(self.priority) if isinstance(self.priority, float) else None
 
     @property
     def priority_column(self) -> str | None:

@@ -36,16 +36,17 @@ def publish(
 ) -> dict[str, Any]:
     """Make the assembled shards the live release, unless a guard says no. Returns the report.
 
-    plan_only: say what would change, and write nothing to target or state. force: publish in spite of the guards; the
-    report says so. Raises GuardError, TargetError, ConflictError, OutputError; the live site is then as it was, or, cut
-    off after the commit, one that the next run completes.
+    plan_only: say what would change, and write nothing but the report, to state. force: publish in spite of the guards;
+    the report says so. Raises GuardError, TargetError, ConflictError, OutputError; the live site is then as it was, or,
+    cut off after the commit, one that the next run completes.
     """
     started = time.monotonic()
     target = open_store(site.target, connections, aws_conn_id=site.aws_conn_id)
     state = open_store(site.state, connections, aws_conn_id=site.aws_conn_id)
     with workspace_of(site, run, connections) as workspace:
         draft = workspace.read_json(assembled)
-        guards = _guards(site, draft, read_before(state, site.site).sections)
+        before = read_before(state, site.site)
+        guards = _guards(site, draft, before.sections)
         if not plan_only:
             enforce(guards, force=force)
         shards = [RenderedShard(**shard) for shard in draft["shards"]]
@@ -61,6 +62,7 @@ def publish(
             max_files=common_limits(site.engines).max_files_per_index,
             allow_empty=site.allow_empty,
             plan_only=plan_only,
+            before=before,
             progress=lambda done, total: progress("publish", done, total),
         )
         report = build_report(
@@ -73,8 +75,7 @@ def publish(
             finished=datetime.now(UTC).isoformat(timespec="seconds"),
             timings={"publish": round(time.monotonic() - started, 3)},
         )
-        if not plan_only:
-            _keep(report, run, workspace, state)
+        report["files"] = _keep(report, workspace, state)
     return report
 
 
@@ -86,8 +87,10 @@ def _guards(site: Site, draft: dict[str, Any], baseline: dict[str, int] | None) 
     return check(site.guards, counts, baseline, {section.name: section.guards for section in site.sections})
 
 
-def _keep(report: Report, run: Run, workspace: Workspace, state: Store) -> None:
-    folder = f"releases/{run['release']}/"
+def _keep(report: Report, workspace: Workspace, state: Store) -> str:
+    """Store the report and the rejects; gives the folder's URI. A plan's lie apart: it is no release."""
+    folder = f"{'plans' if report['plan'] else 'releases'}/{report['release']}/"
     state.upload(workspace.fetch(REJECTS), f"{folder}{REJECTS}", REJECTS_HEADERS)
     body = json.dumps(report, indent=2, ensure_ascii=False).encode()
     state.put(f"{folder}report.json", body, REPORT_HEADERS)
+    return f"{state.uri}{folder}"
