@@ -117,7 +117,10 @@ def _hook(connection: Connection) -> Any:
 
 def _postgres(connection: Connection) -> URL:
     extra = {key: value for key, value in connection.extra_dejson.items() if key not in _POSTGRES_AIRFLOW}
-    return _url("postgresql+psycopg", connection, _texts(connection, extra))
+    url = _url("postgresql+psycopg", connection, _texts(connection, extra))
+    if (url.host or "").startswith("/"):  # a Unix socket's folder can't stand where a URL has its host
+        url = url.set(host="").update_query_dict({"host": connection.host or ""})
+    return url
 
 
 def _mysql(connection: Connection) -> URL:

@@ -42,6 +42,11 @@ DATABASES = [
         id="postgres: libpq's options are kept, Airflow's own are not",
     ),
     pytest.param(
+        {"conn_type": "postgres", "host": "/run/postgresql", "login": "me", "schema": "shop"},
+        "postgresql+psycopg://me:S3cr3t%2Fp%40ss w0rd@/shop?host=%2Frun%2Fpostgresql",
+        id="postgres: a Unix socket",
+    ),
+    pytest.param(
         {"conn_type": "mysql", "host": "db", "login": "me", "schema": "shop", "extra": {"ssl": {"ca": "/etc/ca.pem"}}},
         "mysql+pymysql://me:S3cr3t%2Fp%40ss w0rd@db/shop?charset=utf8mb4&ssl_ca=%2Fetc%2Fca.pem",
         id="mysql: without the mysql provider",

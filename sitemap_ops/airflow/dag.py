@@ -1,0 +1,135 @@
+"""The DAG of one site: the steps of `sitemap_ops.steps` as tasks, with references between them.
+
+Airflow parses this every 30 seconds and again in each task, so nothing heavy is imported until a task runs. Each task
+reads the site file itself, where the worker's own DAG folder has it.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from airflow.sdk import DAG, Asset, ExceptionRetryPolicy, Param, RetryAction, RetryRule, task
+from airflow.sdk.exceptions import AirflowSkipException
+
+from sitemap_ops.airflow import tasks
+from sitemap_ops.errors import ConflictError, GuardError, UsageError
+from sitemap_ops.site import Site
+
+MAX_SECTIONS = 256
+"""One mapped task a section: Airflow refuses maps over 1,024, and its scheduler slows long before (C-98)."""
+
+DEFAULTS: dict[str, Any] = {
+    "owner": "sitemap-ops",
+    "retries": 3,
+    "retry_delay": timedelta(seconds=30),
+    "retry_exponential_backoff": 2.0,
+    "max_retry_delay": timedelta(minutes=15),
+    "retry_policy": ExceptionRetryPolicy(
+        rules=[
+            RetryRule(
+                exception=[UsageError, GuardError, ConflictError],
+                action=RetryAction.FAIL,
+                reason="another attempt would end the same way",
+            )
+        ]
+    ),
+    "execution_timeout": timedelta(hours=6),
+}
+
+PARAMS = {
+    "plan_only": Param(
+        False,
+        type="boolean",
+        title="Plan only",
+        description_md="Read, check and render everything and report what would change, but write nothing public.",
+    ),
+    "force": Param(
+        False,
+        type="boolean",
+        title="Publish although a guard says no",
+        description_md="For a change that is meant, such as a section that was dropped. The report records it.",
+    ),
+}
+
+
+def empty_dag(site: Site, path: Path, **options: Any) -> DAG:
+    """The site's DAG without its tasks: quick to make, and refused by Airflow where `build_dag` would be.
+
+    Raises UsageError where the site is more than Airflow can map, and what Airflow raises for its id or schedule.
+    """
+    if len(site.sections) > MAX_SECTIONS:
+        raise UsageError(
+            f"{path.name} has {len(site.sections)} sections and Airflow would run a task for each: join some of them,"
+            f" so that there are {MAX_SECTIONS} at most."
+        )
+    dag = DAG(
+        dag_id=site.dag_id,
+        description=f"Sitemaps of {site.base_url}",
+        doc_md=_documentation(site, path),
+        schedule=site.schedule,
+        start_date=datetime(2024, 1, 1, tzinfo=UTC),
+        catchup=False,
+        max_active_runs=1,
+        tags=["sitemap", site.site],
+        auto_register=False,  # reading a site to check it must not give the checking file a DAG
+        **options,
+    )
+    dag.validate()  # type: ignore[no-untyped-call]
+    return dag
+
+
+def build_dag(site: Site, path: Path) -> DAG:
+    """The DAG `sitemaps__<site>`: prepare, extract (mapped over the sections), assemble, publish, cleanup.
+
+    path: the site file, which each task reads again. Raises as `empty_dag` does.
+    """
+    index = Asset(name=site.dag_id, uri=f"{site.target}{site.index}")
+    # A dict that a task returns is one reference, not an XCom for each of its keys (C-101).
+    step = partial(task, multiple_outputs=False, **DEFAULTS)
+
+    @step(execution_timeout=timedelta(minutes=10))
+    def prepare(dag_run: Any = None) -> dict[str, Any]:
+        return tasks.prepare(path, dag_run.run_id, dag_run.run_after)
+
+    @step(map_index_template="{{ task.op_kwargs['section'] }}")
+    def extract(run: Any, section: str) -> dict[str, Any]:
+        return tasks.extract(path, run, section)
+
+    @step()
+    def assemble(run: Any, parts: Any) -> dict[str, Any]:
+        return tasks.assemble(path, run, parts[:])  # a slice fetches all parts in one call
+
+    @step(outlets=[index])
+    def publish(
+        run: Any, assembled: Any, params: Any = None, ti: Any = None, outlet_events: Any = None
+    ) -> dict[str, Any]:
+        facts = tasks.publish(path, run, assembled, plan_only=params["plan_only"], force=params["force"])
+        if params["plan_only"]:
+            # As a success this would tell the asset's consumers that there is a new sitemap.
+            ti.xcom_push("return_value", facts)
+            raise AirflowSkipException("Plan only: nothing public was written.")
+        outlet_events[index].extra = facts
+        return facts
+
+    @step(execution_timeout=timedelta(hours=1), trigger_rule="none_failed")
+    def cleanup(run: Any) -> None:
+        tasks.cleanup(path, run)
+
+    with empty_dag(site, path, params=PARAMS) as dag:
+        run = prepare()
+        parts = extract.partial(run=run).expand(section=[section.name for section in site.sections])
+        publish(run, assemble(run, parts)) >> cleanup(run)
+    return dag
+
+
+def _documentation(site: Site, path: Path) -> str:
+    sections = "\n".join(f"- `{section.name}` ({section.source.type})" for section in site.sections)
+    return (
+        f"Publishes the sitemaps of {site.base_url} to `{site.target}{site.index}`, as `{path.name}` says.\n\n"
+        f"Sections:\n\n{sections}\n\n"
+        "The site stays as it was until `publish` has checked everything, and when it fails. To see what a run would"
+        " change, trigger it with *Plan only*. The report is named in the log and the result of `publish`."
+    )

@@ -1,0 +1,62 @@
+"""The DAGs of a folder of site files: a file that is wrong is told, and stops no other.
+
+Airflow keeps import errors by Python file, and takes all DAGs of a file that has one out of service. So the DAGs come
+from one file of the DAG folder (`sitemaps.py`), and what is wrong with site files is raised by another
+(`site_file_errors.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from airflow.sdk import DAG, get_parsing_context
+
+from sitemap_ops.airflow.dag import build_dag, empty_dag
+from sitemap_ops.errors import SiteFileError, SitemapOpsError
+from sitemap_ops.site import Site, load_site
+
+
+@dataclass
+class Sites:
+    """The sites of a folder with their files, by DAG id, and a sentence for each mistake of the others."""
+
+    good: dict[str, tuple[Site, Path]] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+
+
+def read_sites(folder: Path) -> Sites:
+    """Reads all `*.yaml` and `*.yml` of a folder, by name; hidden files are none of them. Raises nothing."""
+    sites = Sites()
+    for path in sorted(folder.iterdir() if folder.is_dir() else ()):
+        if path.suffix not in (".yaml", ".yml") or path.name.startswith("."):
+            continue
+        try:
+            site = load_site(path)
+            if other := sites.good.get(site.dag_id):
+                raise SiteFileError(
+                    f"{path.name} names the same site as {other[1].name}: give each a `site` of its own."
+                )
+            empty_dag(site, path)
+            sites.good[site.dag_id] = (site, path)
+        except SitemapOpsError as error:
+            sites.problems.append(str(error))
+        except Exception as error:  # what Airflow finds, such as a schedule that it can't read
+            sites.problems.append(f"{path.name}: Airflow can't make a DAG of it: {error}")
+    return sites
+
+
+def site_dags(folder: Path) -> dict[str, DAG]:
+    """The DAGs of the good sites by id; in a task's process only the one that the task is of."""
+    wanted = get_parsing_context().dag_id
+    return {
+        dag_id: build_dag(site, path)
+        for dag_id, (site, path) in read_sites(folder).good.items()
+        if wanted in (None, dag_id)
+    }
+
+
+def raise_problems(folder: Path) -> None:
+    """Raises SiteFileError, a sentence a line, where a site file is wrong."""
+    if problems := read_sites(folder).problems:
+        raise SiteFileError("\n".join(problems))

@@ -1,0 +1,140 @@
+"""What the tasks do: each reads the site file, gives the step its connections, and returns a small reference.
+
+The steps and all they import are loaded inside the functions: this module is imported whenever Airflow parses the DAGs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from airflow.sdk.exceptions import AirflowSkipException
+
+from sitemap_ops.errors import SitemapOpsError, UsageError
+from sitemap_ops.site import Site, load_site
+
+log = logging.getLogger(__name__)
+
+MAX_XCOM_BYTES = 16_384
+"""No task returns more: some metadata databases cut a value at 64 KB (C-100)."""
+
+TELL_SECONDS = 30
+MAX_PLANNED = 100
+"""Shards that the log of a plan names."""
+
+Reference = dict[str, Any]
+
+
+def prepare(path: Path, run_id: str, as_of: datetime) -> Reference:
+    """The run that all other tasks belong to. `as_of` is the run's `run_after`, which every kind of run has."""
+    from sitemap_ops import steps
+
+    with _message_first():
+        digest = _digest(path)
+        return _small({**steps.prepare(load_site(path), run_id=run_id, as_of=as_of), "site_digest": digest})
+
+
+def extract(path: Path, run: Reference, section: str) -> Reference:
+    from sitemap_ops import steps
+    from sitemap_ops.airflow.connections import AirflowConnections
+
+    with _message_first():
+        return _small(steps.extract(_site(path, run), run, section, AirflowConnections(), _logged_progress()))
+
+
+def assemble(path: Path, run: Reference, parts: list[Reference]) -> Reference:
+    """Each part names its section: a position shifts when a mapped task is skipped (C-102)."""
+    from sitemap_ops import steps
+    from sitemap_ops.airflow.connections import AirflowConnections
+
+    with _message_first():
+        return _small(steps.assemble(_site(path, run), run, parts, AirflowConnections(), _logged_progress()))
+
+
+def publish(path: Path, run: Reference, assembled: Reference, *, plan_only: bool, force: bool) -> Reference:
+    """Returns what the asset's consumers and a reader of the run want to know; `report` is where the rest is."""
+    from sitemap_ops import steps
+    from sitemap_ops.airflow.connections import AirflowConnections
+
+    with _message_first():
+        site = _site(path, run)
+        report = steps.publish(
+            site, run, assembled, AirflowConnections(),
+            plan_only=plan_only, force=force, progress=_logged_progress(),
+        )  # fmt: skip
+        facts = {
+            "site": site.site,
+            "release": run["release"],
+            "index": report["indexes"][0] if report["indexes"] else None,
+            "report": None if plan_only else f"{site.state}releases/{run['release']}/report.json",
+            "rows": report["rows_read"],
+            "entries": report["entries"],
+            "duplicates": report["duplicates"],
+            "rejected": sum(report["rejected"].values()),
+            "shards": report["shards"],
+            "bytes": report["bytes"],
+        }
+        for name, value in facts.items():
+            log.info("%s: %s", name, value)
+        for shard in report["planned"][:MAX_PLANNED] if plan_only else ():
+            log.info("%(action)s %(key)s, %(entries)d entries", shard)
+        return _small(facts)
+
+
+def cleanup(path: Path, run: Reference) -> None:
+    """Remove the run's staging files. The site is published by then, so a failure is told and spoils nothing."""
+    from sitemap_ops import steps
+    from sitemap_ops.airflow.connections import AirflowConnections
+
+    try:
+        steps.cleanup(load_site(path), run, AirflowConnections())
+    except SitemapOpsError as error:
+        raise AirflowSkipException(f"{run['work']} could not be removed: {error}") from None
+
+
+def _site(path: Path, run: Reference) -> Site:
+    """The site of the run. One whose tasks read different site files could publish what neither of them says."""
+    if _digest(path) != run["site_digest"]:
+        raise UsageError(f"{path.name} was changed while this run was under way: trigger a new run.")
+    return load_site(path)
+
+
+def _digest(path: Path) -> str | None:
+    """Of the file itself: what it is resolved to, local paths among it, may differ from worker to worker."""
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None
+
+
+def _small(value: Reference) -> Reference:
+    size = len(json.dumps(value))
+    assert size < MAX_XCOM_BYTES, f"a task's result of {size} bytes is too large for an XCom"
+    return value
+
+
+@contextmanager
+def _message_first() -> Iterator[None]:
+    """What stops a step is told as one line, before the traceback that Airflow writes."""
+    try:
+        yield
+    except SitemapOpsError as error:
+        log.error("%s", error)
+        raise
+
+
+def _logged_progress() -> Callable[[str, int, int | None], None]:
+    """Progress as a log line now and then."""
+    told = time.monotonic()
+
+    def progress(what: str, done: int, total: int | None) -> None:
+        nonlocal told
+        if time.monotonic() - told >= TELL_SECONDS:
+            told = time.monotonic()
+            log.info("%s: %s%s", what, f"{done:,}", "" if total is None else f" of {total:,}")
+
+    return progress
