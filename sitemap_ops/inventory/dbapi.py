@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -56,7 +56,7 @@ def stream(connection: Any, make_query: MakeQuery, columns: Sequence[Column]) ->
 
     Closes the connection and not the cursor: MySQL's cursors read all that is left when they are closed.
     """
-    with closing(connection):
+    with _abandoning(connection):
         query = make_query(bool(_drivers(connection) & MYSQL))
         cursor = _streaming_cursor(connection)
         sql, arguments = _statement(query, connection)
@@ -72,6 +72,16 @@ def stream(connection: Any, make_query: MakeQuery, columns: Sequence[Column]) ->
             arrays = [column.array(values[place]) for column, place in zip(columns, places.values(), strict=True)]
             yield pa.RecordBatch.from_arrays(arrays, names=list(places))
             page = cursor.fetchmany(FETCH_ROWS)
+
+
+@contextmanager
+def _abandoning(connection: Any) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        with suppress(AttributeError):  # or PyMySQL's result reads on when it is collected, and complains in the log
+            connection._result.unbuffered_active = False
+        connection.close()
 
 
 def _streaming_cursor(connection: Any) -> Any:

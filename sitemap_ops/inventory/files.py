@@ -15,6 +15,7 @@ from isal.isal_zlib import IsalError
 from sitemap_ops.errors import SourceError
 
 if TYPE_CHECKING:
+    from botocore.response import StreamingBody
     from mypy_boto3_s3 import S3Client
 
     from sitemap_ops.connections import Connections
@@ -59,8 +60,26 @@ def _open(path: str, connections: Connections, aws_conn_id: str | None) -> io.Ra
     if not path.startswith(S3_SCHEME):
         return Path(path).open("rb", buffering=0)
     bucket, key = s3_place(path)
-    body: Any = connections.s3(aws_conn_id).get_object(Bucket=bucket, Key=key)["Body"]
-    return body  # type: ignore[no-any-return]  # an io.IOBase with readinto, which checks the content's length
+    return _Download(connections.s3(aws_conn_id).get_object(Bucket=bucket, Key=key)["Body"])
+
+
+class _Download(io.RawIOBase):
+    """The body of an answer, by its `read`, which checks the announced length; its `readinto` fails at the end."""
+
+    def __init__(self, body: StreamingBody) -> None:
+        self._body = body
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        part = self._body.read(len(buffer))
+        buffer[: len(part)] = part
+        return len(part)
+
+    def close(self) -> None:
+        self._body.close()
+        super().close()
 
 
 class _S3Object(io.RawIOBase):

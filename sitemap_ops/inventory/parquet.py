@@ -6,7 +6,7 @@ Files are read in the order of their paths. Names that begin with `_` or `.` are
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -48,7 +48,7 @@ def _files(source: ParquetSource, connections: Connections) -> list[str]:
         pages = connections.s3(source.aws_conn_id).get_paginator("list_objects_v2")
         listed = pages.paginate(Bucket=bucket, Prefix=_before_wildcards(key))
         found = [item["Key"] for page in listed for item in page.get("Contents", ())]
-        return [f"{S3_SCHEME}{bucket}/{name}" for name in sorted(_of_place(key, found))]
+        return [f"{S3_SCHEME}{bucket}/{name}" for name in sorted(found) if _belongs(name, key)]
     path = Path(source.path)
     if path.is_file():
         return [str(path)]
@@ -61,22 +61,21 @@ def _before_wildcards(path: str) -> str:
     return path[: min((path.index(mark) for mark in WILDCARDS if mark in path), default=len(path))]
 
 
-def _of_place(key: str, found: Iterable[str]) -> Iterator[str]:
-    """The keys that are the object, below the prefix as a folder, or of the glob (whose `*` stops at a slash)."""
+def _belongs(name: str, key: str) -> bool:
+    """Whether an object is the one asked for, below it as a folder, or of the glob, whose `*` stops at a slash."""
+    if name.endswith("/"):  # an empty object that stands for a folder
+        return False
+    if name == key:
+        return True
+    if any(mark in key for mark in WILDCARDS):
+        folder = _before_wildcards(key).rpartition("/")[0]
+        return PurePosixPath("/", name).match("/" + key) and _is_data(name.removeprefix(folder))
     folder = key.rstrip("/") + "/" if key else ""
-    for name in found:
-        if name == key:
-            yield name
-        elif any(mark in key for mark in WILDCARDS):
-            base = _before_wildcards(key).rpartition("/")[0]
-            if PurePosixPath("/", name).match("/" + key) and _is_data(name.removeprefix(base)):
-                yield name
-        elif name.startswith(folder) and _is_data(name.removeprefix(folder)):
-            yield name
+    return name.startswith(folder) and _is_data(name.removeprefix(folder))
 
 
 def _is_data(relative: str) -> bool:
-    return not relative.endswith("/") and not any(part.startswith(("_", ".")) for part in relative.split("/"))
+    return not any(part.startswith(("_", ".")) for part in relative.split("/"))
 
 
 def _batches(

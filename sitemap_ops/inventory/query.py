@@ -13,24 +13,25 @@ from typing import Any
 
 from sitemap_ops.errors import UsageError
 
-_LEXEMES = r"""
-    {strings}
-    | "(?: [^"] | "" )*"
-    | `[^`]*`
-    | --[^\n]*
-    | /\*.*?\*/
+_STANDARD = r"""
+    (?<!\w) [eE]' (?: [^'\\] | \\. | '' )* '
+    | ' (?: [^'] | '' )* '
+    | " (?: [^"] | "" )* "
     | (?P<tag> \$ (?: [A-Za-z_]\w* )? \$ ) .*? (?P=tag)
+"""
+_MYSQL = r"""
+    ' (?: [^'\\] | \\. | '' )* '
+    | " (?: [^"\\] | \\. | "" )* "
+    | \# [^\n]*
+"""
+_COMMON = r"""
+    | ` [^`]* `
+    | -- [^\n]*
+    | /\* .*? \*/
     | (?<! [:\w] ) : (?P<name> [A-Za-z_]\w* )
 """
-_STANDARD = r"""(?<!\w) [eE]' (?: [^'\\] | \\. | '' )* ' | ' (?: [^'] | '' )* '"""
-_BACKSLASHES = r"""' (?: [^'\\] | \\. | '' )* '"""
-
-
-def _tokens(strings: str) -> re.Pattern[str]:
-    return re.compile(_LEXEMES.format(strings=strings), re.VERBOSE | re.DOTALL)
-
-
-_STANDARD_TOKENS, _MYSQL_TOKENS = _tokens(_STANDARD), _tokens(_BACKSLASHES)
+_STANDARD_TOKENS = re.compile(_STANDARD + _COMMON, re.VERBOSE | re.DOTALL)
+_MYSQL_TOKENS = re.compile(_MYSQL + _COMMON, re.VERBOSE | re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,8 @@ MakeQuery = Callable[[bool], Query]
 def parse_query(sql: str, params: Mapping[str, Any], where: str, *, mysql: bool = False) -> Query:
     """The query with its `:name`s taken out; without the semicolon at its end.
 
-    mysql: a backslash escapes in every string, not only in `E'...'`. Raises UsageError where names and params differ.
+    mysql: a backslash escapes in every string, double quotes make one too, and `#` begins a comment. Raises UsageError
+    where names and params differ.
     """
     sql = sql.strip().rstrip("; \t\r\n") + "\n"  # the line end closes a comment on the last line, for what follows
     texts, values, used, end = [], [], set(), 0

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import tempfile
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -45,7 +46,8 @@ def new_database(url: str, name: str | None = None) -> str:
 
 
 @pytest.fixture(scope="session")
-def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgres_url() -> Iterator[str]:
     """The superuser's URL of a PostgreSQL for this test session; `new_database` gives a database of one's own."""
-    with postgres(tmp_path_factory.mktemp("postgresql")) as url:
+    # Not below pytest's own folder: each other run of pytest closes that to the server's user again.
+    with tempfile.TemporaryDirectory(prefix="sitemap-ops-") as folder, postgres(Path(folder)) as url:
         yield url

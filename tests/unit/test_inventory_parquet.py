@@ -31,7 +31,7 @@ def values(chunks: list[Chunk], column: str = "loc") -> list[Any]:
 
 
 def test_only_the_wanted_columns_in_plain_types(tmp_path: Path) -> None:
-    """C-90: ids stay whole and dictionaries are decoded; a column that can't be used does no harm where nobody wants it."""
+    """C-90: ids stay whole and dictionaries are decoded; a column that can't be used does no harm unless wanted."""
     columns = {
         "loc": pa.array(["/a", "/b", "/a"]).dictionary_encode(),
         "id": pa.array([2**53 + 1, None, 3], pa.int64()),

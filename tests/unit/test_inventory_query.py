@@ -39,9 +39,17 @@ def test_names_outside_of_text_are_values(sql: str, expected: str) -> None:
     assert rendered(parse_query(sql, params, WHERE)) == expected
 
 
-def test_backslashes_escape_in_mysql() -> None:
-    """In MySQL a backslash escapes a quote in every string."""
-    assert rendered(parse_query("SELECT 'it\\'s :a', :a", {"a": 1}, WHERE, mysql=True)) == "SELECT 'it\\'s :a', <0=1>"
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        ("SELECT 'it\\'s :a', :a", "SELECT 'it\\'s :a', <0=1>"),
+        ('SELECT "it\\"s :a", :a', 'SELECT "it\\"s :a", <0=1>'),
+        ("SELECT 1 # :a\n, `:a`, :a", "SELECT 1 # :a\n, `:a`, <0=1>"),
+    ],
+)
+def test_text_in_mysql(sql: str, expected: str) -> None:
+    """In MySQL a backslash escapes a quote in every string, and `#` begins a comment."""
+    assert rendered(parse_query(sql, {"a": 1}, WHERE, mysql=True)) == expected
 
 
 @pytest.mark.parametrize("end", [";", " ; ; ", "\n;\n", ""])
