@@ -1,7 +1,8 @@
 """The table of findings (`rules.json`): what each stable code means, how bad it is and for whom, and what to do.
 
 The codes and rule ids (`P-05`, `G-21`, ...) are those of the project's rule book. Data, not code: a new engine or a
-changed mind is a changed row.
+changed mind is a changed row. A key such as `news-too-old:week` is a case of the code `news-too-old` with a level of
+its own.
 """
 
 from __future__ import annotations
@@ -36,6 +37,11 @@ def _load() -> dict[str, Rule]:
 
 
 RULES: Mapping[str, Rule] = _load()
+
+
+def code_of(key: str) -> str:
+    """The code that a key of the table stands for."""
+    return key.partition(":")[0]
 
 
 def level(code: str, engines: Iterable[str] = ()) -> Level | None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from sitemap_ops.validate.hosts import Origin
     from sitemap_ops.validate.reading import Place
     from sitemap_ops.validate.walk import Progress
+    from sitemap_ops.validate.xsd import Schemas
 
 __all__ = ["Finding", "Validation", "exceeds", "validate"]
 
@@ -63,6 +64,7 @@ def validate(
         engines=tuple(engines),
         hosts=[one for one in map(origin_of, hosts) if one is not None],
         origin=origin_of(base_url) if base_url else None,
+        xsd=_schemas(xsd),
     )
     result = Validation(safe(str(location)) or "", tuple(engines))
     walk = Walk(_place(location, connections, store, base_url, known.hosts), known, result, follow)
@@ -74,6 +76,14 @@ def validate(
 def exceeds(validation: Validation, fail_on: Level = "error") -> bool:
     """Whether the worst finding is of a level that should fail the caller."""
     return validation.worst is not None and SEVERITY[validation.worst] >= SEVERITY[fail_on]
+
+
+def _schemas(folder: Path | None) -> Schemas | None:
+    if folder is None:
+        return None
+    from sitemap_ops.validate.xsd import Schemas
+
+    return Schemas(folder)
 
 
 def _place(
@@ -91,7 +101,7 @@ def _place(
     if parts.scheme in ("http", "https"):
         from sitemap_ops.validate.web import Web
 
-        return Web(str(location), hosts)
+        return Web(str(location), base_url, hosts)
     if parts.scheme == "s3":
         return _bucket(str(location), connections, base_url)
     path = Path(str(location).removeprefix("file://"))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 from urllib.parse import urlsplit
 
 from sitemap_ops.engines.profiles import PROFILES
@@ -15,6 +15,7 @@ from sitemap_ops.validate.feeds import FeedJudge
 from sitemap_ops.validate.findings import Record
 from sitemap_ops.validate.hosts import Origin, origin_of
 from sitemap_ops.validate.indexes import Child, IndexJudge
+from sitemap_ops.validate.links import Linked
 from sitemap_ops.validate.locs import Site, judge_locs
 from sitemap_ops.validate.pages import PageJudge
 from sitemap_ops.validate.reader import ElementReader
@@ -24,16 +25,20 @@ from sitemap_ops.validate.stop import Stop
 from sitemap_ops.validate.text import lines
 from sitemap_ops.validate.unpack import measured, unpack
 
+if TYPE_CHECKING:
+    from sitemap_ops.validate.xsd import Schemas
+
 MAX_ENTRIES_READ = 500_000
 """Ten times the limit: what goes on is counted no further."""
 
 
 @dataclass(frozen=True)
 class Known:
-    """What is known about a file before it is read.
+    """What is known about a file before it is read, and by what it is to be judged.
 
     name: its file name or URL path. url: where engines fetch it, None if unknown. hosts: further origins its URLs may
-    have. submitted: robots.txt names it. engines: whose rules apply. now: the instant that lastmods are held against.
+    have. submitted: robots.txt names it. engines: whose rules apply. xsd: the published schemas, to be used too. now:
+    the instant that lastmods are held against.
     """
 
     now: datetime
@@ -43,6 +48,7 @@ class Known:
     hosts: Sequence[Origin] = ()
     submitted: bool = False
     engines: Sequence[str] = ()
+    xsd: Schemas | None = None
 
 
 @dataclass
@@ -56,6 +62,8 @@ class Judged:
     gzipped: bool = False
     children: list[Child] = field(default_factory=list)
     locs: list[Listed] = field(default_factory=list)
+    links: list[Linked] = field(default_factory=list)
+    origins: set[Origin] = field(default_factory=set)
 
 
 class Judge(Protocol):
@@ -86,10 +94,11 @@ def _judge(judged: Judged, chunks: Iterator[bytes], known: Known) -> None:
     judged.gzipped, plain = unpack(chunks, record.add)
     kind, blocks = decode(measured(plain, count), record, known.name)
     site = Site(known.origin or origin_of(known.url or ""), known.hosts, _folder(known.url), known.submitted)
+    judged.origins = site.seen
     if kind == "text":
         _text(judged, blocks, site, known)
     else:
-        _xml(judged, blocks, site, known)
+        _xml(judged, known.xsd.watch(blocks, record) if known.xsd else blocks, site, known)
 
 
 def _text(judged: Judged, blocks: Iterator[bytes], site: Site, known: Known) -> None:
@@ -136,14 +145,9 @@ def _judge_for(root: Root, judged: Judged, site: Site, known: Known) -> Judge:
     _schema_location(root, record)
     if root.name == "urlset":
         judged.kind = "sitemap"
-        return PageJudge(record, site, judged.locs, known.now)
+        return PageJudge(root, record, site, judged.locs, judged.links, known.now)
     judged.kind = "index"
-    return IndexJudge(record, replace_folder(site), judged.children, known.now)
-
-
-def replace_folder(site: Site) -> Site:
-    """An index's entries have their own rule of scope (G-06), and their own words."""
-    return replace(site, seen=set())
+    return IndexJudge(record, site, judged.children, known.now)
 
 
 def _namespace_message(namespace: str) -> str:

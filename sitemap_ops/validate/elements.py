@@ -22,12 +22,20 @@ XSI = "http://www.w3.org/2001/XMLSchema-instance"
 
 @dataclass(frozen=True)
 class Root:
-    """The root element: local name, namespace, attributes ("namespace name" or "name" as keys), line."""
+    """The root element.
+
+    name: local. attributes: "namespace name" or "name" as keys. prefixes: of the namespaces it declares.
+    """
 
     name: str
     namespace: str
     attributes: dict[str, str]
     line: int
+    prefixes: dict[str, str]
+
+    def declares(self, extension: str) -> bool:
+        """Whether it declares the namespace of "image:", "video:", "news:" or "xhtml:"."""
+        return any(NAMESPACES.get(uri) == extension for uri in self.prefixes.values())
 
 
 class Names(dict[tuple[str, str], int]):

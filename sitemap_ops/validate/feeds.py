@@ -17,7 +17,7 @@ class FeedJudge:
         self.urls = 0
         self._record, self._site, self._locs = record, site, locs
         record.add("feed-not-universal")
-        record.add("feed-unsupported")
+        record.add("unsupported-format:feed")
 
     def batch(self, batch: Elements) -> None:
         links = np.array([row for row, code in enumerate(batch.tag) if _is_link(batch, row, code)], np.int64)

@@ -6,11 +6,11 @@ Every fault is counted; only the first few of each kind in each place are kept a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sitemap_ops.rules import RULES, SEVERITY, Level, level
+from sitemap_ops.rules import RULES, SEVERITY, Level, Rule, code_of, level
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,36 +64,50 @@ class Record:
 
     def add(
         self,
-        code: str,
+        key: str,
         *,
         value: str | None = None,
         line: int | None = None,
         message: str | None = None,
         count: int = 1,
     ) -> None:
-        """Record one fault, or `count` like it with one example; `message` says it closer than the rule does."""
-        degree = level(code, self.engines)
+        """Record one fault, or `count` like it with one example.
+
+        key: of the rule table. message: says it closer than the rule does.
+        """
+        degree = level(key, self.engines)
         if degree is None or count <= 0:
             return
-        seen = self.counts.get(code, 0)
-        self.counts[code] = seen + count
+        seen = self.counts.get(key, 0)
+        self.counts[key] = seen + count
         if seen < EXAMPLES:
-            rule = RULES[code]
-            finding = Finding(
-                rule.ids[0], code, degree, self.location, line, safe(value), message or rule.what, rule.advice
+            rule = RULES[key]
+            said = message or rule.what
+            self.findings.append(
+                Finding(rule.ids[0], code_of(key), degree, self.location, line, safe(value), said, rule.advice)
             )
-            self.findings.append(finding)
 
-    def add_rows(self, code: str, column: Column, where: np.ndarray, message: str | None = None) -> None:
+    def add_rows(self, key: str, column: Column, where: np.ndarray, message: str | None = None) -> None:
         """Record one fault for each row of the column where the mask `where` (bool) is true."""
         rows = where.nonzero()[0]
-        if not len(rows) or level(code, self.engines) is None:
+        if not len(rows) or level(key, self.engines) is None:
             return
-        room = max(0, EXAMPLES - self.counts.get(code, 0))
+        room = max(0, EXAMPLES - self.counts.get(key, 0))
         for row in rows[:room]:
-            self.add(code, value=column.text[row].as_py(), line=int(column.line[row]) or None, message=message)
+            self.add(key, value=column.text[row].as_py(), line=int(column.line[row]) or None, message=message)
         if len(rows) > room:
-            self.counts[code] = self.counts.get(code, 0) + len(rows) - room
+            self.counts[key] = self.counts.get(key, 0) + len(rows) - room
+
+
+@dataclass(frozen=True)
+class Kind:
+    """All findings of one code and level: how many, in how many places."""
+
+    code: str
+    level: Level
+    rule: Rule
+    count: int
+    places: int
 
 
 @dataclass
@@ -102,7 +116,7 @@ class Validation:
 
     files: sitemaps, indexes and text files read. urls: entries in them (of feeds too), those of indexes not counted.
     findings: examples, in reading order, at most 5 of a code in a place. counts: how many there were, by (location,
-    code).
+    key of the rule table).
     """
 
     location: str
@@ -134,15 +148,21 @@ class Validation:
                 totals[degree] += count
         return totals
 
-    def by_code(self) -> Iterator[tuple[str, int, int]]:
-        """(code, faults, places) of each code, worst level first, then most faults."""
-        faults: dict[str, tuple[int, int]] = {}
-        for (_, code), count in self.counts.items():
-            faults_so_far, places = faults.get(code, (0, 0))
-            faults[code] = (faults_so_far + count, places + 1)
-        severity = {code: SEVERITY[level(code, self.engines) or "info"] for code in faults}
-        for code in sorted(faults, key=lambda code: (-severity[code], -faults[code][0], code)):
-            yield code, *faults[code]
+    def kinds(self) -> list[Kind]:
+        """What was found, kind by kind: the worst level first, then what there is most of."""
+        totals: dict[str, list[int]] = {}
+        for (_, key), count in self.counts.items():
+            totals.setdefault(key, []).append(count)
+        kinds = [
+            Kind(code_of(key), degree, RULES[key], sum(counts), len(counts))
+            for key, counts in totals.items()
+            if (degree := level(key, self.engines)) is not None
+        ]
+        return sorted(kinds, key=lambda kind: (-SEVERITY[kind.level], -kind.count, kind.code))
+
+    def examples(self, kind: Kind) -> list[Finding]:
+        """The findings kept of a kind."""
+        return [one for one in self.findings if one.code == kind.code and one.level == kind.level]
 
     def to_json(self) -> dict[str, Any]:
         """All of it as plain data: location, engines, files, urls, worst, totals, counts, findings."""
@@ -155,13 +175,13 @@ class Validation:
             "totals": self.totals(),
             "counts": [
                 {
-                    "code": code,
-                    "rules": list(RULES[code].ids),
-                    "level": level(code, self.engines),
-                    "count": count,
-                    "places": places,
+                    "code": kind.code,
+                    "rules": list(kind.rule.ids),
+                    "level": kind.level,
+                    "count": kind.count,
+                    "places": kind.places,
                 }
-                for code, count, places in self.by_code()
+                for kind in self.kinds()
             ],
             "findings": [asdict(finding) for finding in self.findings],
         }

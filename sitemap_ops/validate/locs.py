@@ -6,7 +6,7 @@ shares code with the writer's URL policy, so that each can find the other's mist
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -124,6 +124,15 @@ def judge_urls(column: Column, record: Record, tag: str, not_absolute: str = "lo
     record.add_rows("loc-invalid-uri", rest, ~raw & ~rest.matches(_URI), f"<{tag}> breaks the grammar of RFC 3986.")
 
 
+def elsewhere(column: Column, site: Site) -> np.ndarray:
+    """Which URLs (bool) are on another host than the site's."""
+    away = np.zeros(len(column), bool)
+    for origin, rows in _origins(column):
+        if site.origin is not None and origin.host != site.origin.host and origin not in site.others:
+            away |= rows
+    return away
+
+
 def encoded_length(text: pa.Array) -> np.ndarray:
     """Characters of each URL once percent-encoded (U-33): one for ASCII, three for each other byte, and for a space."""
     size: np.ndarray = pc.binary_length(text).to_numpy(zero_copy_only=False).astype(np.int64)
@@ -158,7 +167,7 @@ def _grammar(column: Column, record: Record) -> None:
 
 def _lengths(column: Column, size: np.ndarray, record: Record) -> None:
     record.add_rows("loc-too-long", column, size > MAX_LOC_CHARS)
-    record.add_rows("loc-shorter-than-xsd", column, (size < XSD_LOC_CHARS) & (size > 0))
+    record.add_rows("loc-shorter-than-xsd", column, (size < XSD_LOC_CHARS) & column.matches("^http"))
     record.add_rows("baidu-loc-over-256-bytes", column, size > 256)
     record.add_rows("yandex-url-over-1024", column, size > 1_024)
     if (size > 1_024).any():
@@ -169,17 +178,29 @@ def _lengths(column: Column, size: np.ndarray, record: Record) -> None:
         record.add_rows("yandex-host-too-long", long, size[size > 1_024] - path_size > 1_024)
 
 
-def _authorities(column: Column, record: Record, site: Site) -> None:
+def _starts(column: Column) -> Iterator[tuple[str, str, np.ndarray]]:
+    """Each different scheme and authority, and which rows (bool) have it."""
     found = pc.extract_regex(column.text, r"^(?P<start>[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\]*)")
-    parts = pc.struct_field(found, "start").dictionary_encode()
-    index = pc.fill_null(parts.indices, -1).to_numpy(zero_copy_only=False)
-    for code, start in enumerate(parts.dictionary.to_pylist()):
+    starts = pc.struct_field(found, "start").dictionary_encode()
+    index = pc.fill_null(starts.indices, -1).to_numpy(zero_copy_only=False)
+    for code, start in enumerate(starts.dictionary.to_pylist()):
         scheme, _, authority = start.partition("://")
-        codes = [*hosts.judge(scheme, authority)]
-        if "url-no-host" not in codes:
-            codes += _foreign(hosts.origin(scheme, authority), site)
-        for fault in codes:
-            record.add_rows(fault, column, index == code)
+        yield scheme, authority, index == code
+
+
+def _origins(column: Column) -> Iterator[tuple[Origin, np.ndarray]]:
+    for scheme, authority, rows in _starts(column):
+        if authority:
+            yield hosts.origin(scheme, authority), rows
+
+
+def _authorities(column: Column, record: Record, site: Site) -> None:
+    for scheme, authority, rows in _starts(column):
+        for code in hosts.judge(scheme, authority):
+            record.add_rows(code, column, rows)
+    for origin, rows in _origins(column):
+        for code in _foreign(origin, site):
+            record.add_rows(code, column, rows)
 
 
 def _foreign(origin: Origin, site: Site) -> list[str]:
@@ -200,4 +221,4 @@ def _scope(column: Column, record: Record, site: Site) -> None:
     path = pc.replace_substring_regex(column.text, r"^[^:/?#]*://[^/?#]*", "")
     absolute = column.matches(r"(?i)^https?://[^/?#]")
     outside = absolute & ~mask(pc.starts_with(path, site.folder))
-    record.add_rows("path-scope-submitted" if site.submitted else "path-scope", column, outside)
+    record.add_rows("path-scope:submitted" if site.submitted else "path-scope", column, outside)

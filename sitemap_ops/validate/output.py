@@ -6,13 +6,13 @@ import json
 from io import StringIO
 from xml.etree import ElementTree
 
-from sitemap_ops.rules import RULES, level
+from sitemap_ops.rules import SEVERITY, Level
 from sitemap_ops.validate import exceeds
-from sitemap_ops.validate.findings import Validation
+from sitemap_ops.validate.findings import Finding, Kind, Validation
 
 __all__ = ["exceeds", "to_json", "to_junit", "to_table"]
 
-MAX_ROWS = 200
+MAX_EXAMPLES = 3
 
 
 def to_json(validation: Validation) -> str:
@@ -37,53 +37,48 @@ def _rows(validation: Validation, width: int) -> str:
     from rich.text import Text
 
     table = Table(box=None, show_header=True, pad_edge=False)
-    table.add_column("level")
-    table.add_column("rule")
+    for name in ("level", "rule"):
+        table.add_column(name)
     table.add_column("count", justify="right")
     table.add_column("finding", overflow="fold")
-    for code, count, places in validation.by_code():
-        examples = [finding for finding in validation.findings if finding.code == code]
-        lines = [f"{RULES[code].what} {RULES[code].advice} [{code}]"]
-        for finding in examples[:3]:
-            place = finding.location if finding.line is None else f"{finding.location}:{finding.line}"
-            said = finding.message if finding.message != RULES[code].what else ""
-            lines.append("  " + " ".join(part for part in (place, said, finding.value and repr(finding.value)) if part))
-        if places > 1:
-            lines.append(f"  in {places:,} places")
-        table.add_row(level(code, validation.engines), RULES[code].ids[0], f"{count:,}", Text("\n".join(lines)))
+    for kind in validation.kinds():
+        lines = [f"{kind.rule.what} {kind.rule.advice} [{kind.code}]"]
+        lines += [f"  {_example(finding, kind)}" for finding in validation.examples(kind)[:MAX_EXAMPLES]]
+        if kind.places > 1:
+            lines.append(f"  in {kind.places:,} places")
+        table.add_row(kind.level, kind.rule.ids[0], f"{kind.count:,}", Text("\n".join(lines)))
     console = Console(file=StringIO(), width=width, color_system=None, highlight=False)
     console.print(table)
     assert isinstance(console.file, StringIO)
     return "\n".join(line.rstrip() for line in console.file.getvalue().splitlines())
 
 
+def _example(finding: Finding, kind: Kind) -> str:
+    place = finding.location if finding.line is None else f"{finding.location}:{finding.line}"
+    said = finding.message if finding.message != kind.rule.what else ""
+    return " ".join(part for part in (place, said, finding.value and repr(finding.value)) if part)
+
+
 def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
-def to_junit(validation: Validation) -> str:
-    """JUnit XML: one case a code found, failed where it is an error; others pass, with what they say as output."""
-    totals = validation.totals()
-    errors = sum(1 for code, _, _ in validation.by_code() if level(code, validation.engines) == "error")
-    cases = max(1, len(list(validation.by_code())))
-    suite = ElementTree.Element(
-        "testsuite", name="sitemap-ops validate", tests=str(cases), failures=str(errors), errors="0", skipped="0"
-    )
-    if not validation.counts:
+def to_junit(validation: Validation, fail_on: Level = "error") -> str:
+    """JUnit XML: a case for each kind of finding, failed from the level `fail_on` up; the others pass and say it."""
+    kinds = validation.kinds()
+    failed = [kind for kind in kinds if SEVERITY[kind.level] >= SEVERITY[fail_on]]
+    totals = {"tests": max(1, len(kinds)), "failures": len(failed), "errors": 0, "skipped": 0}
+    numbers = {name: str(number) for name, number in totals.items()}
+    suite = ElementTree.Element("testsuite", {"name": "sitemap-ops validate", **numbers})
+    if not kinds:
         ElementTree.SubElement(suite, "testcase", classname=validation.location, name="valid")
-    for code, count, _ in validation.by_code():
-        case = ElementTree.SubElement(
-            suite, "testcase", classname=validation.location, name=f"{RULES[code].ids[0]} {code}"
-        )
-        said = "\n".join(
-            f"{finding.location}:{finding.line or ''} {finding.message} {finding.value or ''}".rstrip()
-            for finding in validation.findings
-            if finding.code == code
-        )
-        if level(code, validation.engines) == "error":
-            failure = ElementTree.SubElement(case, "failure", message=f"{count:,} times: {RULES[code].what}", type=code)
-            failure.text = f"{said}\n{RULES[code].advice}"
+    for kind in kinds:
+        name = f"{kind.rule.ids[0]} {kind.code}"
+        case = ElementTree.SubElement(suite, "testcase", classname=validation.location, name=name)
+        said = "\n".join([*(_example(finding, kind) for finding in validation.examples(kind)), kind.rule.advice])
+        if kind in failed:
+            message = f"{kind.count:,} times: {kind.rule.what}"
+            ElementTree.SubElement(case, "failure", message=message, type=kind.code).text = said
         else:
-            ElementTree.SubElement(case, "system-out").text = f"{said}\n{RULES[code].advice}"
-    suite.set("assertions", str(sum(totals.values())))
+            ElementTree.SubElement(case, "system-out").text = said
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True)

@@ -6,20 +6,31 @@ from datetime import datetime
 
 import pyarrow.compute as pc
 
+from sitemap_ops.validate.alternates import judge_alternates
 from sitemap_ops.validate.column import mask
-from sitemap_ops.validate.elements import Elements
+from sitemap_ops.validate.elements import Elements, Root
 from sitemap_ops.validate.entries import judge_entries
 from sitemap_ops.validate.findings import Record
+from sitemap_ops.validate.images import judge_images
+from sitemap_ops.validate.links import Linked
 from sitemap_ops.validate.locs import Site, judge_locs
+from sitemap_ops.validate.news import MAX_NEWS, judge_news
 from sitemap_ops.validate.seen import Listed
 from sitemap_ops.validate.values import Tally, judge_changefreq, judge_lastmod, judge_never, judge_priority
+from sitemap_ops.validate.videos import judge_videos
 
 
 class PageJudge:
-    def __init__(self, record: Record, site: Site, locs: list[Listed], now: datetime) -> None:
+    """locs, links: take what is needed to judge the whole set."""
+
+    def __init__(
+        self, root: Root, record: Record, site: Site, locs: list[Listed], links: list[Linked], now: datetime
+    ) -> None:
         self.urls = 0
-        self._record, self._site, self._locs, self._now = record, site, locs, now
+        self._root, self._record, self._site, self._now = root, record, site, now
+        self._locs, self._links = locs, links
         self._tally = Tally()
+        self._news = 0
 
     def batch(self, batch: Elements) -> None:
         record = self._record
@@ -31,10 +42,18 @@ class PageJudge:
         judge_changefreq(changefreq, record)
         judge_priority(priority, record, self._tally)
         judge_never(changefreq, lastmod, record, self._now)
+        judge_images(batch, record, self._site)
+        judge_videos(batch, record, locs)
+        self._news += judge_news(batch, record, self._now)
+        linked = judge_alternates(batch, record, locs)
+        if linked is not None:
+            self._links.append(linked)
         self._locs.append(Listed.of(locs))
         self.urls += batch.entries
 
     def finish(self) -> None:
         if not self.urls:
-            self._record.add("empty-sitemap")
+            self._record.add("empty-sitemap:news" if self._root.declares("news:") else "empty-sitemap")
+        if self._news > MAX_NEWS:
+            self._record.add("too-many-news", value=f"{self._news:,} articles")
         self._tally.judge(self.urls, self._record)

@@ -8,15 +8,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Protocol
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from sitemap_ops.errors import UsageError
 from sitemap_ops.storage import Store
+from sitemap_ops.validate.robots import Robots
 from sitemap_ops.validate.stop import Stop
 from sitemap_ops.validate.unpack import BLOCK, MAX_BYTES
 
+MAX_ROBOTS_BYTES = 16 * BLOCK
+"""Twice what engines read (G-14): a longer one is told to be so."""
 SITEMAP_NAME = re.compile(r"(?i)\.(xml|txt)(\.gz)?$")
 NOT_SITEMAPS = re.compile(r"(?i)(^|/)(robots|humans|llms(-full)?|ads|app-ads|security)\.txt$")
 
@@ -48,8 +52,11 @@ class Place(Protocol):
     def find(self, loc: str, index: str) -> str | None:
         """Where that lies which the index at `index` lists; None: nowhere. Raises Stop if it may not be opened."""
 
-    def robots(self) -> str | None:
-        """The robots.txt that stands beside, if there is one."""
+    def robots(self) -> Robots | None:
+        """The robots.txt that stands beside; None where none is to be expected."""
+
+    def url(self, location: str) -> str:
+        """Where engines fetch a location; its bare name where that is not known."""
 
     def show(self, location: str) -> str:
         """A location as it is told to people."""
@@ -160,10 +167,10 @@ class Tree:
 
     def open(self, location: str) -> Opened:
         chunks, headers = self.files.open(location)
-        return Opened(location, chunks, self.url(location), headers)
+        return Opened(location, chunks, self.url(location) if self.base_url else None, headers)
 
-    def url(self, name: str) -> str | None:
-        return None if self.base_url is None else self.base_url.rstrip("/") + "/" + name
+    def url(self, location: str) -> str:
+        return location if self.base_url is None else f"{self.base_url.rstrip('/')}/{quote(location)}"
 
     def find(self, loc: str, index: str) -> str | None:
         """By base_url where that is known; else the longest tail of the loc's path that is a file beside the index."""
@@ -177,10 +184,11 @@ class Tree:
             candidates = [f"{folder}/{tail}" if folder else tail for tail in tails]
         return next((name for name in candidates if name and self.files.exists(name)), None)
 
-    def robots(self) -> str | None:
+    def robots(self) -> Robots | None:
         if not self.files.exists("robots.txt"):
             return None
-        return b"".join(self.files.open("robots.txt")[0]).decode("utf-8", "replace")
+        chunks = islice(self.files.open("robots.txt")[0], MAX_ROBOTS_BYTES // BLOCK)
+        return Robots(self.files.show("robots.txt"), b"".join(chunks).decode("utf-8", "replace"))
 
     def show(self, location: str) -> str:
         return self.files.show(location)

@@ -146,7 +146,7 @@ class Sax:
 
     def _start_root(self, name: str, attributes: dict[str, str]) -> None:
         namespace, _, local = name.rpartition(" ")
-        self.root = Root(local, namespace, attributes, self.line)
+        self.root = Root(local, namespace, attributes, self.line, self.prefixes)
         self.names.root_namespace = namespace
         self._entry_depth = FEEDS.get(local, 2)
         self._open.append(-1)

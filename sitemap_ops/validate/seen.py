@@ -56,14 +56,20 @@ class Seen:
         ordered = hashes[order]
         again = np.zeros(len(hashes), bool)
         again[1:] = ordered[1:] == ordered[:-1]
-        for run in self._runs:
-            at = np.searchsorted(run, ordered)
-            at[at == len(run)] = 0
-            again |= run[at] == ordered
+        again |= self.holds(ordered)
         self._push(ordered[~again])
         repeated = np.zeros(len(hashes), bool)
         repeated[order] = again
         return repeated
+
+    def holds(self, hashes: np.ndarray) -> np.ndarray:
+        """Which of the hashes (bool) are in it."""
+        held = np.zeros(len(hashes), bool)
+        for run in self._runs:
+            at = np.searchsorted(run, hashes)
+            at[at == len(run)] = 0
+            held |= run[at] == hashes
+        return held
 
     def _push(self, run: np.ndarray) -> None:
         if not len(run):

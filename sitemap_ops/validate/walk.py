@@ -6,16 +6,15 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from urllib.parse import urlsplit
 
-import numpy as np
-
-from sitemap_ops.validate.column import Column
 from sitemap_ops.validate.document import Judged, Known, judge
 from sitemap_ops.validate.findings import Record, Validation
 from sitemap_ops.validate.headers import judge_headers
 from sitemap_ops.validate.reading import Place
-from sitemap_ops.validate.seen import Seen
+from sitemap_ops.validate.robots import Robots, judge_robots
 from sitemap_ops.validate.stop import Stop
+from sitemap_ops.validate.whole import Whole
 
 WORKERS = 4
 MAX_INDEXES = 500
@@ -35,18 +34,26 @@ class Walk:
     _kinds: dict[str, str | None] = field(default_factory=dict)
     _edges: list[tuple[str, str, int]] = field(default_factory=list)
     _total: int = 0
-    _seen: Seen = field(default_factory=Seen)
 
     def run(self) -> Validation:
         """Judge what the place starts with, then what the indexes among it list."""
         started = self.place.start()
-        listed = self._judge_all(started)
-        self._judge_all(listed)
+        robots = self.place.robots()
+        if robots is not None:
+            self.known = replace(self.known, submitted=any(robots.names(self.place.url(one)) for one in started))
+        whole = Whole(self.known.engines)
+        listed = self._judge_all(started, whole)
+        whole.complete = len(started) > 1 or bool(listed)
+        self._judge_all(listed, whole)
         self._nesting()
+        for record in whole.one_way():
+            self.result.take(record)
         self._together(started)
+        if robots is not None:
+            self._robots(robots, started)
         return self.result
 
-    def _judge_all(self, locations: Sequence[str]) -> list[str]:
+    def _judge_all(self, locations: Sequence[str], whole: Whole) -> list[str]:
         """Judge the locations; returns those that indexes among them list and that were not judged yet."""
         self._total += len(locations)
         children: dict[str, None] = {}
@@ -55,7 +62,7 @@ class Walk:
             self.result.files += 1
             if judged.kind != "index":
                 self.result.urls += judged.urls
-            self._repeated(judged)
+            whole.take(judged)
             if self.follow and judged.kind == "index":
                 children.update(dict.fromkeys(self._children(location, judged)))
             self.result.take(judged.record)
@@ -91,14 +98,6 @@ class Walk:
             judge_headers(opened.headers, opened.name, judged, self.known.now)
         return judged
 
-    def _repeated(self, judged: Judged) -> None:
-        for listed in judged.locs:
-            again = self._seen.add(listed.hashes)
-            if again.any():
-                column = Column(listed.text(), listed.line, np.zeros(0, np.int64))
-                judged.record.add_rows("duplicate-loc", column, again)
-        judged.locs.clear()
-
     def _children(self, index: str, judged: Judged) -> Iterator[str]:
         for child in judged.children:
             try:
@@ -119,12 +118,21 @@ class Walk:
                 record.add("nested-index", value=self.place.show(child), line=line)
                 self.result.take(record)
 
+    def _robots(self, robots: Robots, started: Sequence[str]) -> None:
+        """Of several files the index is the one to be named, and none of them by itself."""
+        indexes = [one for one in started if self._kinds[one] == "index"]
+        main = (indexes or list(started))[0]
+        self.result.take(judge_robots(robots, self.place.url(main), self._kinds[main], self.known.engines))
+
     def _together(self, started: Sequence[str]) -> None:
-        """What concerns a folder or prefix as a whole (P-34, G-08)."""
+        """What concerns a folder or prefix as a whole (P-34, P-46, G-08)."""
         kinds = [self._kinds[location] for location in started]
         record = Record(self.result.location, self.known.engines)
         if len(kinds) > 1 and "index" not in kinds and kinds.count("sitemap") > 1:
             record.add("shards-without-index", value=f"{kinds.count('sitemap')} sitemaps")
         if kinds.count("index") > MAX_INDEXES:
             record.add("too-many-indexes", value=f"{kinds.count('index')} indexes")
+        path = urlsplit(self.place.url(started[0]))
+        if path.scheme and path.path.count("/") > 1:
+            record.add("not-at-root", value=self.place.url(started[0]))
         self.result.take(record)

@@ -16,20 +16,23 @@ import urllib3
 from sitemap_ops import __version__
 from sitemap_ops.errors import UsageError
 from sitemap_ops.validate.hosts import Origin, origin_of
-from sitemap_ops.validate.reading import Opened
+from sitemap_ops.validate.reading import MAX_ROBOTS_BYTES, Opened
+from sitemap_ops.validate.robots import Robots
 from sitemap_ops.validate.stop import Stop
 from sitemap_ops.validate.unpack import BLOCK
 
 TIMEOUT = urllib3.Timeout(connect=10, read=30)
 MAX_SECONDS = 600
-MAX_ROBOTS_BYTES = 512_001
-"""One more than what engines read (G-14)."""
 
 
 class Web:
-    """The place of an http(s) URL."""
+    """The place of an http(s) URL.
 
-    def __init__(self, url: str, hosts: Sequence[Origin] = ()) -> None:
+    base_url: where the URL's folder is served to engines, if that is elsewhere: a preview of what will be there. hosts:
+    further origins that may be asked.
+    """
+
+    def __init__(self, url: str, base_url: str | None = None, hosts: Sequence[Origin] = ()) -> None:
         origin = origin_of(url)
         if origin is None:
             raise UsageError(f"{url!r} is no address of a web server: write http(s)://host/path.")
@@ -37,21 +40,27 @@ class Web:
         headers = {"User-Agent": f"sitemap-ops/{__version__}", "Accept-Encoding": "gzip"}
         if at:
             headers |= urllib3.make_headers(basic_auth=unquote(userinfo))
-        self.url = urlsplit(url)._replace(netloc=rest, fragment="").geturl()
+        self._start = urlsplit(url)._replace(netloc=rest, fragment="").geturl()
+        self._folder = self._start.partition("?")[0].rpartition("/")[0] + "/"
+        self._base = None if base_url is None else base_url.rstrip("/") + "/"
         self.origins = {origin, *hosts}
         self._pool = urllib3.PoolManager(
             headers=headers, timeout=TIMEOUT, retries=urllib3.Retry(2, redirect=0, status=0)
         )
-        self._robots: dict[Origin, str | None] = {}
 
     def start(self) -> Sequence[str]:
-        return [self.url]
+        return [self._start]
 
     def show(self, location: str) -> str:
         return location
 
+    def url(self, location: str) -> str:
+        return location if self._base is None else location.replace(self._folder, self._base, 1)
+
     def find(self, loc: str, index: str) -> str | None:
         url = urljoin(index, loc)
+        if self._base is not None and url.startswith(self._base):
+            url = self._folder + url.removeprefix(self._base)
         if origin_of(url) not in self.origins:
             raise Stop("child-not-followed")
         return url
@@ -64,18 +73,20 @@ class Web:
             said = f"The server answers {response.status}" + (f" and points to {to}." if to else ".")
             raise Stop("http-status", value=str(response.status), message=said)
         headers = {name.lower(): value for name, value in response.headers.items()}
-        return Opened(urlsplit(location).path, _stream(response), location, headers, response.close)
+        return Opened(urlsplit(location).path, _stream(response), self.url(location), headers, response.close)
 
-    def robots(self) -> str | None:
-        """The robots.txt of the server's root; None where it does not answer 200."""
+    def robots(self) -> Robots | None:
+        """The robots.txt of the server's root, without text where it does not answer 200; None if nothing answers."""
+        location = urljoin(self._start, "/robots.txt")
         try:
-            response = self._get(urljoin(self.url, "/robots.txt"))
+            response = self._get(location)
         except Stop:
             return None
         try:
-            if response.status != 200:
-                return None
-            return response.read(MAX_ROBOTS_BYTES, decode_content=True).decode("utf-8", "replace")
+            text = None
+            if response.status == 200:
+                text = response.read(MAX_ROBOTS_BYTES, decode_content=True).decode("utf-8", "replace")
+            return Robots(location, text)
         except urllib3.exceptions.HTTPError:
             return None
         finally:

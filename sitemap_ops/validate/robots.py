@@ -1,0 +1,66 @@
+"""What is said about the robots.txt beside a sitemap: does it name it, or forbid it (P-48, G-14, Y-23)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sitemap_ops.engines import profile
+from sitemap_ops.validate.findings import Record
+
+MAX_BYTES = 512_000
+MAX_YANDEX_RULES = 2_048
+_SITEMAP = re.compile(r"\s*sitemap\s*:\s*(\S*)", re.IGNORECASE)
+_RULE = re.compile(r"\s*(?:dis)?allow\s*:", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Robots:
+    """A robots.txt: where it is, and its text, None where there is none."""
+
+    location: str
+    text: str | None
+
+    def sitemaps(self) -> list[tuple[int, str]]:
+        """The lines and values of its Sitemap records, which belong to no group (RFC 9309 2.2.4)."""
+        lines = (self.text or "").lstrip("\ufeff").splitlines()
+        found = ((number, _SITEMAP.match(line)) for number, line in enumerate(lines, 1))
+        return [(number, match[1]) for number, match in found if match]
+
+    def names(self, url: str) -> bool:
+        """Whether it names a sitemap: by its URL, or by its file name where that is all that is known."""
+        values = [value for _, value in self.sitemaps()]
+        return url in values or ("://" not in url and any(value.endswith(f"/{url}") for value in values))
+
+
+def judge_robots(robots: Robots, url: str, kind: str | None, engines: Sequence[str]) -> Record:
+    """url: of the sitemap that was asked for (its name where the URL is not known). kind: what it turned out to be."""
+    record = Record(robots.location, engines)
+    listed = robots.sitemaps()
+    for line, value in listed:
+        if not re.match(r"(?i)https?://[^/]", value):
+            record.add("robots-sitemap-relative", value=value, line=line)
+    if not robots.names(url) and not (listed and kind != "index"):
+        record.add("robots-sitemap-missing", value=url)
+    text = robots.text or ""
+    if len(text.encode("utf-8", "replace")) > MAX_BYTES:
+        record.add("robots-too-large")
+    if "yandex" in engines and sum(map(bool, map(_RULE.match, text.splitlines()))) > MAX_YANDEX_RULES:
+        record.add("robots-too-large", message="robots.txt has more than the 2,048 rules that Yandex reads.")
+    if robots.text is not None and "://" in url:
+        _blocks(robots.text, url, engines, record)
+    return record
+
+
+def _blocks(text: str, url: str, engines: Sequence[str], record: Record) -> None:
+    from protego import Protego
+
+    rules = Protego.parse(text)
+    for name in engines or ("core",):
+        robot = profile(name).robot
+        if not rules.can_fetch(url, robot):
+            who = "every robot" if robot == "*" else robot
+            record.add("robots-blocks-sitemap", value=url, message=f"robots.txt forbids the sitemap to {who}.")
+    if not rules.can_fetch(re.sub(r"^(\w+://[^/?#]*).*", r"\1/", url), "Yeti"):
+        record.add("robots-blocks-yeti")

@@ -1,0 +1,64 @@
+"""What is said about a set of files as a whole: URLs listed twice, alternates without an answer (P-53, G-52)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from sitemap_ops.validate.column import Column
+from sitemap_ops.validate.document import Judged
+from sitemap_ops.validate.findings import EXAMPLES, Record
+from sitemap_ops.validate.links import Links, hashes
+from sitemap_ops.validate.seen import Seen
+
+
+class Whole:
+    """Takes the files of a set one after the other. complete: they are all of it, not one of perhaps many."""
+
+    def __init__(self, engines: Sequence[str]) -> None:
+        self.complete = False
+        self._engines = engines
+        self._seen = Seen()
+        self._links = Links()
+        self._hosts: set[str] = set()
+        self._locations: list[str] = []
+
+    def take(self, judged: Judged) -> None:
+        """Add a file: its repeated URLs are reported in its own record. Empties what the file was kept for."""
+        for listed in judged.locs:
+            again = self._seen.add(listed.hashes)
+            if again.any():
+                judged.record.add_rows("duplicate-loc", Column(listed.text(), listed.line, listed.hashes), again)
+        for linked in judged.links:
+            self._links.add(linked, len(self._locations))
+        self._locations.append(judged.record.location)
+        self._hosts |= {origin.host for origin in judged.origins}
+        judged.locs.clear()
+        judged.links.clear()
+
+    def one_way(self) -> Iterator[Record]:
+        """Once all files are taken: a record for each with alternates that don't name their page back."""
+        records: dict[int, Record] = {}
+        homes = hashes(sorted(self._hosts))
+        for links in self._links.one_way():
+            listed = self._seen.holds(links["target"])
+            here = np.isin(links["host"], homes) & ~listed
+            self._report(records, links[listed], "hreflang-not-reciprocal", None)
+            if self.complete:
+                self._report(
+                    records, links[here], "hreflang-not-reciprocal", "A page names an alternate that no sitemap lists."
+                )
+            else:
+                said = "An alternate is not in this file, so that its link back can't be checked."
+                self._report(records, links[here], "hreflang-not-reciprocal:outside", said)
+            self._report(records, links[~here & ~listed], "hreflang-not-reciprocal:outside", None)
+        yield from records.values()
+
+    def _report(self, records: dict[int, Record], links: np.ndarray, code: str, message: str | None) -> None:
+        for file in np.unique(links["file"]).tolist():
+            record = records.setdefault(file, Record(self._locations[file], self._engines))
+            of_file = links[links["file"] == file]
+            for link in of_file[:EXAMPLES]:
+                record.add(code, value=self._links.text(int(link["target"])), line=int(link["line"]), message=message)
+            record.add(code, count=len(of_file) - EXAMPLES, message=message)
