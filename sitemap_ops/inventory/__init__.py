@@ -35,7 +35,10 @@ def read(
     """
     if not columns:
         raise UsageError("No column of the source is used: name at least one in the section.")
-    yield from READERS[source.type](source, list(dict.fromkeys(columns)), connections, chunk_rows)
+    reader = READERS.get(source.type)
+    if reader is None:
+        raise UsageError(f"Sources of type {source.type!r} can't be read; there are {', '.join(READERS)}.")
+    yield from reader(source, list(dict.fromkeys(columns)), connections, chunk_rows)
 
 
 __all__ = ["CHUNK_ROWS", "Chunk", "read"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import IO, TYPE_CHECKING, Any
 
@@ -60,7 +60,7 @@ def read_csv(source: CsvSource, columns: Sequence[str], connections: Connections
         places = positions(header, columns, where, " (is the delimiter right?)" if len(header) == 1 else "")
         refused = _Refused(where, len(header), source.max_bad_rows)
         end_mark = END_MARK + source.delimiter.encode() * len(header) + b"\n"
-        stream = _Stream(filter(None, chain([rest], text, [end_mark])))
+        stream = _Stream(_of_some_length(chain([rest], text, [end_mark])))
         batches = _batches(stream, len(header), source.delimiter, places, refused)
         yield from _chunks(batches, refused, chunk_rows)
 
@@ -91,6 +91,16 @@ def _header(text: Iterator[bytes], delimiter: str, where: str) -> tuple[list[str
     names = [cell.strip() for cell in cells]
     positions(names, filter(None, names), where)
     return names, first[len(head[: lines.tell()].encode()) :]
+
+
+def _of_some_length(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """The same bytes without empty blocks, and without the lone line feed that pyarrow takes for the end after a CR."""
+    held = b""
+    for block in blocks:
+        held = held + block if held else block
+        if len(held) > 1:
+            yield held
+            held = b""
 
 
 class _Stream(io.RawIOBase):

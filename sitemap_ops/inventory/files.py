@@ -129,10 +129,10 @@ def reading(where: str) -> Iterator[None]:
     except EOFError:
         raise SourceError(f"{where} is no whole gzip file: it was cut off, or something follows it.") from None
     except (OSError, IsalError) as error:  # type: ignore[misc]  # isal declares its error as a variable
-        raise SourceError(f"{where} can't be read to its end: {error}") from error
+        raise SourceError(f"{where} can't be read whole: {error}") from error
     except Exception as error:
         from botocore.exceptions import BotoCoreError, ClientError
 
         if not isinstance(error, BotoCoreError | ClientError):
             raise
-        raise SourceError(f"{where} can't be read to its end: {error}") from error
+        raise SourceError(f"{where} can't be read whole: {error}") from error

@@ -95,12 +95,12 @@ def test_a_download_cut_short_is_an_error(packed: bool, place: Place, faulty_pla
     body = gzip.compress(CSV, 1) if packed else CSV
     place.put("pages.csv", body)
     proxy.faults.append(Fault("truncate", "GET", "pages.csv"))
-    with pytest.raises(SourceError, match=rf"s3://{place.bucket}/pages\.csv can't be read to its end"):
+    with pytest.raises(SourceError, match=rf"s3://{place.bucket}/pages\.csv can't be read whole"):
         list(faulty_place.csv("pages.csv"))
     halves = b"loc\n" + b"/a\n" * 1000
     place.put("lines.csv", halves + halves[4:] + b"/xx\n")
     proxy.faults.append(Fault("truncate", "GET", "lines.csv"))
-    with pytest.raises(SourceError, match=r"lines\.csv can't be read to its end"):
+    with pytest.raises(SourceError, match=r"lines\.csv can't be read whole"):
         list(faulty_place.csv("lines.csv"))
 
 
@@ -162,7 +162,7 @@ def test_a_parquet_object_that_changes_while_it_is_read_is_an_error(place: Place
     chunks = place.parquet("pages.parquet")
     next(chunks)
     place.put("pages.parquet", parquet([f"/q/{n}" for n in range(60_000)], row_group_size=1_000))
-    with pytest.raises(SourceError, match=r"pages\.parquet can't be read to its end: .*PreconditionFailed"):
+    with pytest.raises(SourceError, match=r"pages\.parquet can't be read whole: .*PreconditionFailed"):
         list(chunks)
 
 

