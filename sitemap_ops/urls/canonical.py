@@ -1,0 +1,271 @@
+"""The URL policy over a column: DESIGN 5, rules U-01 to U-42.
+
+A row that one regular expression finds canonical is done (`clean`). The others are repaired in blocks that fit the
+cache, each step over the whole block: trim, take apart, judge every distinct authority once, percent-encode, put
+together, and then the rarer things for the rows that have them. No row's result depends on another row.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sitemap_ops.columns import column, text_buffers
+from sitemap_ops.errors import UsageError
+from sitemap_ops.urls import notes, octets
+from sitemap_ops.urls.authority import parse_authority
+from sitemap_ops.urls.charsets import UTF_8, encode_rows
+from sitemap_ops.urls.codes import BIT, REASON, REASONS
+from sitemap_ops.urls.compiled import Rules, compile_rules
+from sitemap_ops.urls.octets import matches, replace_rows, rows_holding
+from sitemap_ops.urls.paths import apply_trailing_slash, remove_dot_segments
+from sitemap_ops.urls.policy import UrlPolicy
+from sitemap_ops.urls.references import ABSOLUTE, NETWORK, RELATIVE, References, take_apart, without_origin
+from sitemap_ops.urls.text import as_text
+
+MAX_LENGTH = 2_047
+"""Characters of an encoded loc (P-05, U-33)."""
+_BLOCK_ROWS = 131_072
+_REPAIR_ROWS = 16_384
+
+INVISIBLE = (
+    "\t\n\x0b\x0c\r \x85\xa0\xad\u061c\u1680\u180e"
+    + "".join(map(chr, [*range(0x2000, 0x2010), *range(0x2028, 0x2030), *range(0x205F, 0x2070)]))
+    + "\u3000\ufeff"
+)
+"""What is trimmed from both ends (U-02): Unicode white space, soft hyphen, zero-width characters, bidi marks, BOM.
+
+Inside a value they are characters like others. Variation selectors are not among them: they are part of an emoji.
+"""
+
+
+def canonicalize(urls: pd.Series, policy: UrlPolicy) -> pd.DataFrame:
+    """The canonical form of each value, or why it has none.
+
+    urls: text, null where missing; any dtype (text in objects may hold lone surrogates).
+    Returns a frame with the same index:
+        loc (string[pyarrow]): the canonical URL, ASCII, at most 2,047 characters; null where refused.
+        reason (string[pyarrow]): one of REASONS; null where accepted.
+        changes (uint32[pyarrow]): a bit set over CHANGES; 0 where refused.
+    Canonicalising a loc again gives the same loc. Raises UsageError where an option of the policy can't be used; no
+    value raises.
+    """
+    rules = _rules(policy)
+    text, broken = as_text(urls)
+    starts = range(0, max(len(text), 1), _BLOCK_ROWS)
+    blocks = [_block(text.slice(start, _BLOCK_ROWS), broken[start : start + _BLOCK_ROWS], rules) for start in starts]
+    locs, reasons, changes = zip(*blocks, strict=True)
+    frame = pd.DataFrame(
+        {
+            "loc": column(pa.chunked_array(locs)),
+            "reason": column(pa.chunked_array(reasons)),
+            "changes": column(pa.chunked_array(changes)),
+        }
+    )
+    frame.index = urls.index
+    return frame
+
+
+@lru_cache(maxsize=16)
+def _rules(policy: UrlPolicy) -> Rules:
+    if policy.base is None:
+        return compile_rules(policy, None)
+    # the base's own path is canonicalised like any other, whatever the options would make of it
+    origin = next(iter(UrlPolicy(policy.base).admission.origins))
+    own = canonicalize(pd.Series([policy.base], dtype=object), UrlPolicy(hosts=(origin,), charset=policy.charset))
+    if own["loc"].isna()[0]:
+        raise UsageError(f"The base URL can't be used ({own['reason'][0]}): write it as https://www.example.com/.")
+    return compile_rules(policy, own["loc"][0])
+
+
+class _Work:
+    """Some rows on their way: the number of each one's reason (uint8, 0 none) and its change bits (uint32)."""
+
+    def __init__(self, rows: int) -> None:
+        self.reason = np.zeros(rows, np.uint8)
+        self.changes = np.zeros(rows, np.uint32)
+
+    def refuse(self, rows: np.ndarray, code: str) -> None:
+        """Refuse the rows of a mask, unless they are refused already."""
+        self.reason[rows & (self.reason == 0)] = REASON[code]
+
+    def note(self, rows: np.ndarray, code: str) -> None:
+        self.changes[rows] |= np.uint32(BIT[code])
+
+    def keep(self, array: pa.Array) -> pa.Array:
+        """A string array, emptied where a row is refused."""
+        return pc.if_else(pa.array(self.reason == 0), array, "") if self.reason.any() else array
+
+
+def _block(text: pa.Array, broken: np.ndarray, rules: Rules) -> tuple[pa.Array, pa.Array, pa.Array]:
+    work = _Work(len(text))
+    work.refuse(broken, "url-surrogate")
+    locs, done = _clean(work, text, rules)
+    todo = np.flatnonzero(~done & ~broken)
+    if len(todo):
+        messy = text.take(pa.array(todo)).fill_null("")
+        repaired = []
+        for start in range(0, len(todo), _REPAIR_ROWS):
+            rows = todo[start : start + _REPAIR_ROWS]
+            part = _Work(len(rows))
+            repaired.append(_repair(part, messy.slice(start, _REPAIR_ROWS), rules))
+            work.reason[rows], work.changes[rows] = part.reason, part.changes
+        locs = replace_rows(locs, ~done & ~broken, pa.concat_arrays(repaired))
+    _filter(work, locs, rules)
+    refused = work.reason > 0
+    if refused.any():
+        work.changes[refused] = 0
+        locs = pc.if_else(pa.array(~refused), locs, pa.scalar(None, pa.string()))
+    numbers = pa.array(work.reason.astype(np.int16) - 1, mask=~refused)
+    return locs, pa.array(REASONS).take(numbers), pa.array(work.changes)
+
+
+def _clean(work: _Work, text: pa.Array, rules: Rules) -> tuple[pa.Array, np.ndarray]:
+    """The rows that are canonical, or only lack the origin, are done (bool); the others stand as they are."""
+    if rules.clean is None:
+        return text, np.zeros(len(text), np.bool_)
+    done = matches(text, rules.clean)
+    offsets, data = text_buffers(text)
+    lengths = np.diff(offsets)
+    done &= lengths <= MAX_LENGTH
+    if rules.base is None:
+        return text, done
+    rooted = done & (np.append(data, np.uint8(0))[offsets[:-1]] == ord("/"))
+    if rooted.any():
+        done[rooted] = lengths[rooted] + len(rules.base.origin) <= MAX_LENGTH
+        rooted &= done
+        work.note(rooted, "loc-resolved")
+        text = pc.binary_join_element_wise(pc.if_else(pa.array(rooted), rules.base.origin, ""), text, "")
+    return text, done
+
+
+def _repair(work: _Work, text: pa.Array, rules: Rules) -> pa.Array:
+    """The locs of a block of rows (no nulls); anything at all where a row is refused."""
+    trimmed = pc.utf8_trim(text, characters=INVISIBLE)
+    work.note(pc.not_equal(pc.binary_length(trimmed), pc.binary_length(text)).to_numpy(False), "url-trimmed")
+    _refuse_characters(work, trimmed)
+    parts = take_apart(trimmed)
+    prefixes = work.keep(_prefixes(work, parts, rules))
+    rests, percents = _encode(work, work.keep(parts.rests), rules.charset)
+    locs, found = remove_dot_segments(pc.binary_join_element_wise(prefixes, rests, ""))
+    work.note(found, "dot-segments")
+    if rules.drop:
+        found = matches(locs, rules.drop.pattern)
+        if found.any():
+            locs = replace_rows(locs, found, rules.drop.drop(locs.filter(pa.array(found))))
+            work.note(found, "tracking-param-removed")
+    locs, found = apply_trailing_slash(locs, rules.trailing_slash)
+    work.note(found, "trailing-slash")
+    work.refuse(pc.greater(pc.binary_length(locs), MAX_LENGTH).to_numpy(False), "loc-too-long")
+    _take_notes(work, locs, rests, percents, rules.charset)
+    return locs
+
+
+def _refuse_characters(work: _Work, text: pa.Array) -> None:
+    """U-02, U-03, P-23: what no URL can hold, wherever it stands, and what shows that the text was decoded wrongly."""
+    offsets, data = text_buffers(text)
+    work.refuse(offsets[1:] == offsets[:-1], "loc-missing")
+    held = octets.classes(offsets, data)
+    work.refuse(held & octets.NEWLINE > 0, "url-inner-newline")
+    work.refuse(held & octets.CONTROL > 0, "url-control-char")
+    if rows_holding(text, b"\xef\xbf").any():
+        for noncharacter in "\ufffe\uffff":
+            work.refuse(rows_holding(text, noncharacter.encode()), "url-control-char")
+        work.refuse(rows_holding(text, "\ufffd".encode()), "url-replacement-char")
+
+
+def _prefixes(work: _Work, parts: References, rules: Rules) -> pa.Array:
+    """What stands before each row's own path or query; rows whose scheme or authority is not admitted are refused."""
+    work.refuse(parts.other_scheme, "url-scheme")
+    work.refuse(parts.no_host, "url-no-host")
+    work.refuse(parts.backslash, "url-backslash")
+    relative = parts.kind != ABSOLUTE
+    if rules.base is None:
+        work.refuse(relative, "loc-not-absolute")
+        bases = ["", "", "", "", "", ""]
+    else:
+        work.note(relative, "loc-resolved")
+        bases = ["", "", rules.base.origin, rules.base.folder, rules.base.path, rules.base.url]
+    _note_lost_schemes(work, parts)
+    work.note(parts.has_fragment, "url-fragment-removed")
+
+    own_head = parts.kind <= NETWORK
+    heads = parts.heads.dictionary_encode()
+    table, reasons, changes = [], [], []
+    for head in heads.dictionary.to_pylist():
+        network = f"{rules.base.scheme}:{head}" if rules.base and head.startswith("//") else head
+        authority = parse_authority(network)
+        table += [authority.origin, authority.origin + "/"]
+        reasons.append(REASON.get(rules.admission.reason(authority) or "", 0))
+        changes.append(authority.changes)
+    codes = heads.indices.to_numpy()
+    undecided = own_head & (work.reason == 0)
+    work.reason[undecided] = np.array(reasons, np.uint8)[codes[undecided]]
+    work.changes[own_head] |= np.array(changes, np.uint32)[codes[own_head]]
+    no_path = own_head & parts.bare
+    work.note(no_path, "not-normalised")
+    numbers = np.where(own_head, 2 * codes + no_path, len(table) + parts.kind)
+    return pa.array(table + bases).take(pa.array(numbers))
+
+
+def _note_lost_schemes(work: _Work, parts: References) -> None:
+    rows = np.flatnonzero((parts.kind == RELATIVE) & (work.reason == 0))
+    if len(rows):
+        found = rows[matches(parts.rests.take(pa.array(rows)), notes.LOOKS_LIKE_HOST)]
+        work.changes[found] |= np.uint32(BIT["loc-looks-like-host"])
+
+
+def _encode(work: _Work, rests: pa.Array, charset: str) -> tuple[pa.Array, np.ndarray]:
+    """Paths and queries percent-encoded (U-08 to U-18), and which of them had a "%" (bool)."""
+    held = octets.classes(*text_buffers(rests))
+    foreign, percents = held & octets.NON_ASCII > 0, held & octets.PERCENT > 0
+    work.note(foreign, "loc-not-encoded")
+    work.note(held & octets.ILLEGAL > 0, "url-char-encoded")
+    unfinished = held > 0
+    if not unfinished.any():
+        return rests, percents
+    source = rests
+    if charset != UTF_8 and foreign.any():
+        encoded = encode_rows(rests.filter(pa.array(foreign)).to_pylist(), charset)
+        lacking = foreign.copy()
+        lacking[foreign] = [row is None for row in encoded]
+        work.refuse(lacking, "url-charset")
+        source = replace_rows(rests.cast(pa.binary()), foreign, pa.array([row or b"" for row in encoded], pa.binary()))
+    result = octets.percent_encode(source.filter(pa.array(unfinished)))
+    work.note(np.flatnonzero(unfinished)[result.stray], "stray-percent")
+    work.note(np.flatnonzero(unfinished)[result.respelled], "not-normalised")
+    return replace_rows(rests, unfinished, result.text), percents
+
+
+def _take_notes(work: _Work, locs: pa.Array, rests: pa.Array, percents: np.ndarray, charset: str) -> None:
+    """What is odd about a loc and stays as it is."""
+
+    def note(among: np.ndarray, pattern: str, code: str, *, lacking: bool = False) -> None:
+        rows = np.flatnonzero(among)
+        if len(rows):
+            work.note(rows[matches(locs.take(pa.array(rows)), pattern) ^ lacking], code)
+
+    note(percents, notes.PERCENT_CONTROL, "percent-control")
+    note(percents, notes.DOUBLE_ENCODED, "double-encoded")
+    if charset == UTF_8:
+        note(percents, notes.PERCENT_UTF_8, "percent-not-utf8", lacking=True)
+    note(rows_holding(locs, b"?"), notes.EMPTY_QUERY, "empty-query")
+    note(rows_holding(locs, b"=") | rows_holding(locs, b"/("), notes.SESSION_ID, "session-id")
+    note(rows_holding(rests, b"//"), notes.URL_IN_PATH, "url-in-path")
+
+
+def _filter(work: _Work, locs: pa.Array, rules: Rules) -> None:
+    """What the site file leaves out: exclude patterns first, then what no include pattern names, then robots.txt."""
+    if not (rules.exclude or rules.include or rules.robots):
+        return
+    paths = without_origin(work.keep(locs))
+    if rules.exclude:
+        work.refuse(rules.exclude.match(paths), "excluded")
+    if rules.include:
+        work.refuse(~rules.include.match(paths), "excluded")
+    if rules.robots:
+        work.refuse(rules.robots.disallowed(locs, paths), "robots-disallowed")

@@ -1,0 +1,59 @@
+"""One regular expression for the rows that are canonical as they stand, the common ones.
+
+A row that it matches needs no work, so it may miss a canonical row (that costs time) but never match one that the
+policy would change, refuse or note something about.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from sitemap_ops.urls.notes import SESSION_NAMES
+from sitemap_ops.urls.policy import TrailingSlash
+
+# Of RFC 3986's pchar these are left to the slow path: ":" for a second "://" (C-30), ";" and "(" for session ids (P-51),
+# "%" for its triplets; and a "." at the start of a segment.
+_SEGMENT = r"[A-Za-z0-9\-_~!$&')*+,=@][A-Za-z0-9\-._~!$&')*+,=@]*"
+_BODY = {
+    "keep": rf"{_SEGMENT}(?:/(?:{_SEGMENT})?)*",
+    "add": rf"{_SEGMENT}(?:/(?:{_SEGMENT})?)*/",
+    "remove": rf"{_SEGMENT}(?:(?:/(?:{_SEGMENT})?)*/{_SEGMENT})?",
+}
+_NAME_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$'()*+,:@/?"
+_NAME = f"[{re.escape(_NAME_CHARACTERS)}]"
+_VALUE = f"[{re.escape(_NAME_CHARACTERS)}=]*"
+
+
+def clean_pattern(
+    origins: Iterable[str], *, rooted: bool, trailing_slash: TrailingSlash, dropped: Iterable[str]
+) -> str:
+    """An RE2 pattern for canonical URLs of the origins and, where `rooted`, for references that only lack their origin.
+
+    dropped: the names of `drop_params`, percent-encoded. No parameter may start as one of them does, whatever the case.
+    """
+    origin = f"(?:{'|'.join(map(re.escape, sorted(origins)))}){'?' if rooted else ''}"
+    path = f"/(?:{_BODY[trailing_slash]})?"
+    prefixes = {name.partition("*")[0].lower() for name in (*SESSION_NAMES, *dropped)}
+    name = _start_with_none_of(prefixes)
+    if name is None:
+        return f"^{origin}{path}$"
+    parameter = f"{name}?(?:={_VALUE})?"
+    return rf"^{origin}{path}(?:\?{name}(?:={_VALUE})?(?:&{parameter})*)?$"
+
+
+def _start_with_none_of(prefixes: set[str]) -> str | None:
+    """A pattern for parameter names that start with none of the prefixes (whatever the case); None where there is none.
+
+    RE2 has no look-ahead, so it is spelled out along the prefixes' trie.
+    """
+    if "" in prefixes:
+        return None
+    first = {prefix[0] for prefix in prefixes}
+    others = "".join(char for char in _NAME_CHARACTERS if char.lower() not in first)
+    branches = [f"[{re.escape(others)}]{_NAME}*"]
+    for char in sorted(first.intersection(_NAME_CHARACTERS)):
+        rest = _start_with_none_of({prefix[1:] for prefix in prefixes if prefix[0] == char})
+        if rest is not None:
+            branches.append(f"[{re.escape(char + char.upper())}]{rest}?")
+    return f"(?:{'|'.join(branches)})"

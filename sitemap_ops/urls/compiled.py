@@ -1,0 +1,84 @@
+"""A policy made ready for columns, once for all chunks of a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache, partial
+
+import pyarrow as pa
+
+from sitemap_ops.errors import UsageError
+from sitemap_ops.urls.authority import Admission
+from sitemap_ops.urls.charsets import encode_rows
+from sitemap_ops.urls.clean import clean_pattern
+from sitemap_ops.urls.filters import PathPatterns, Robots
+from sitemap_ops.urls.octets import percent_encode
+from sitemap_ops.urls.params import ParamDropper
+from sitemap_ops.urls.policy import TrailingSlash, UrlPolicy
+
+
+@dataclass(frozen=True)
+class Base:
+    """A canonical base URL: what stands before a relative reference of each kind (RFC 3986 section 5.2.2)."""
+
+    scheme: str
+    origin: str
+    folder: str
+    path: str
+    url: str
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What the steps of `canonical` need of a policy. clean: the RE2 pattern of `clean`, None where no row is."""
+
+    base: Base | None
+    admission: Admission
+    charset: str
+    clean: str | None
+    drop: ParamDropper | None
+    trailing_slash: TrailingSlash
+    exclude: PathPatterns
+    include: PathPatterns
+    robots: Robots | None
+
+
+def compile_rules(policy: UrlPolicy, base: str | None) -> Rules:
+    """The rules of a policy; `base` is its base in canonical form. Raises UsageError where an option can't be encoded."""
+    encode = partial(_encoded, charset=policy.charset)
+    admission = policy.admission
+    clean = None
+    if admission.origins:
+        clean = clean_pattern(
+            admission.origins,
+            rooted=base is not None,
+            trailing_slash=policy.trailing_slash,
+            dropped=map(encode, policy.drop_params),
+        )
+    return Rules(
+        base=_base(base) if base is not None else None,
+        admission=admission,
+        charset=policy.charset,
+        clean=clean,
+        drop=ParamDropper(policy.drop_params, encode) if policy.drop_params else None,
+        trailing_slash=policy.trailing_slash,
+        exclude=PathPatterns(policy.exclude, encode),
+        include=PathPatterns(policy.include, encode),
+        robots=Robots(policy.robots) if policy.robots is not None else None,
+    )
+
+
+def _base(url: str) -> Base:
+    path = url.partition("?")[0]
+    scheme, _, rest = url.partition("://")
+    return Base(scheme, f"{scheme}://{rest.partition('/')[0]}", path[: path.rindex("/") + 1], path, url)
+
+
+@lru_cache(maxsize=1_024)
+def _encoded(text: str, charset: str) -> str:
+    """A piece of a path or query as it stands in a canonical URL."""
+    row = encode_rows([text], charset)[0]
+    if row is None:
+        raise UsageError(f"{text!r} holds characters that the charset {charset} lacks: write them percent-encoded.")
+    encoded: str = percent_encode(pa.array([row], pa.binary())).text[0].as_py()
+    return encoded
