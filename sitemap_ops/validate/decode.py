@@ -5,6 +5,8 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
 from typing import Literal
 
 from sitemap_ops.validate.findings import Record
@@ -28,14 +30,23 @@ _HTML = re.compile(rb"(?is)(?:<\?xml[^>]*>|<!--.*?-->|\s)*<(?:!doctype\s+html|ht
 _WHITE = b" \t\r\n"
 
 
-def decode(chunks: Iterator[bytes], record: Record, name: str) -> tuple[Kind, Iterator[bytes]]:
-    """The kind of file and its bytes as UTF-8, without mark or leading white space.
+@dataclass(frozen=True)
+class Decoded:
+    """kind: of file. blocks: its bytes as UTF-8, from the first character on. skipped_lines: those before it."""
+
+    kind: Kind
+    blocks: Iterator[bytes]
+    skipped_lines: int
+
+
+def decode(chunks: Iterator[bytes], record: Record, name: str) -> Decoded:
+    """What kind of file it is, and its bytes as UTF-8, without byte order mark or leading white space.
 
     record: takes `bom`, `encoding`, `leading-whitespace`. name: the file's name or URL path; `.txt` and `.txt.gz` are
     text whatever they hold, all else is told by its first character. Raises Stop: `empty-file`, `encoding` where it
     can't be read on, `html-instead-of-xml` (S3-26).
     """
-    head, chunks = with_head(chunks, HEAD)
+    head, chunks = with_head(chunks, 4)
     mark, charset = next(((mark, charset) for mark, charset in _BOMS if head.startswith(mark)), (b"", _by_zeros(head)))
     chunks = _without(chunks, len(mark))
     if charset == "utf-8" and mark:
@@ -43,19 +54,28 @@ def decode(chunks: Iterator[bytes], record: Record, name: str) -> tuple[Kind, It
     elif charset:
         record.add("encoding", message=f"The file is {charset.upper()}, not UTF-8.", line=1)
         chunks = _transcoded(chunks, charset)
-    head, chunks = with_head(chunks, HEAD)
-    text = re.search(r"\.txt(\.gz)?$", name.lower()) is not None
-    stripped = head.lstrip(_WHITE)
-    if not stripped and len(head) < HEAD:
+    white, head, chunks = _from_first_character(chunks)
+    if not head:
         raise Stop("empty-file")
     if _HTML.match(head):
         raise Stop("html-instead-of-xml", value=head[:80].decode("utf-8", "replace"))
-    if text or not stripped.startswith(b"<"):
-        return _text_or_stop(stripped, text), chunks
-    if len(stripped) < len(head):
+    text = re.search(r"\.txt(\.gz)?$", name.lower()) is not None
+    if text or not head.startswith(b"<"):
+        return Decoded(_text_or_stop(head, text), chunks, white.count(b"\n"))
+    if white:
         record.add("leading-whitespace", line=1)
-        chunks = _without(chunks, len(head) - len(stripped))
-    return "xml", _as_declared(stripped, chunks, record, known=bool(charset))
+    return Decoded("xml", _as_declared(head, chunks, record, known=bool(charset)), white.count(b"\n"))
+
+
+def _from_first_character(chunks: Iterator[bytes]) -> tuple[bytes, bytes, Iterator[bytes]]:
+    """The white space at the start (a block of it at most), what follows at once, and an iterator from there on."""
+    white = b""
+    for chunk in chunks:
+        rest = chunk.lstrip(_WHITE)
+        white = white or chunk[: len(chunk) - len(rest)]
+        if rest:
+            return white, *with_head(chain([rest], chunks), HEAD)
+    return white, b"", iter(())
 
 
 def _text_or_stop(stripped: bytes, named_text: bool) -> Kind:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from urllib.parse import urlsplit
 
 from sitemap_ops.engines.profiles import PROFILES
-from sitemap_ops.validate.decode import decode
+from sitemap_ops.validate.decode import Decoded, decode
 from sitemap_ops.validate.elements import NS_SITEMAP, XSI, Elements, Root
 from sitemap_ops.validate.feeds import FeedJudge
 from sitemap_ops.validate.findings import Record
@@ -92,20 +92,20 @@ def _judge(judged: Judged, chunks: Iterator[bytes], known: Known) -> None:
         judged.size += size
 
     judged.gzipped, plain = unpack(chunks, record.add)
-    kind, blocks = decode(measured(plain, count), record, known.name)
+    decoded = decode(measured(plain, count), record, known.name)
     site = Site(known.origin or origin_of(known.url or ""), known.hosts, _folder(known.url), known.submitted)
     judged.origins = site.seen
-    if kind == "text":
-        _text(judged, blocks, site, known)
+    if decoded.kind == "text":
+        _text(judged, decoded, site, known)
     else:
-        _xml(judged, known.xsd.watch(blocks, record) if known.xsd else blocks, site, known)
+        _xml(judged, decoded, site, known)
 
 
-def _text(judged: Judged, blocks: Iterator[bytes], site: Site, known: Known) -> None:
+def _text(judged: Judged, decoded: Decoded, site: Site, known: Known) -> None:
     judged.kind = "text"
     if not known.name.lower().endswith((".txt", ".txt.gz")):
         judged.record.add("txt-extension", value=known.name or None)
-    for column in lines(blocks, judged.record):
+    for column in lines(decoded.blocks, judged.record, decoded.skipped_lines):
         judged.urls += len(column)
         judged.locs.append(Listed.of(judge_locs(column, judged.record, site)))
         _enough(judged.urls)
@@ -113,9 +113,14 @@ def _text(judged: Judged, blocks: Iterator[bytes], site: Site, known: Known) -> 
         judged.record.add("empty-sitemap")
 
 
-def _xml(judged: Judged, blocks: Iterator[bytes], site: Site, known: Known) -> None:
+def _xml(judged: Judged, decoded: Decoded, site: Site, known: Known) -> None:
     judges: list[Judge] = []
-    reader = ElementReader(lambda root: judges.append(_judge_for(root, judged, site, known)))
+
+    def check_root(root: Root) -> None:
+        judges.append(_judge_for(root, judged, site, known))
+
+    reader = ElementReader(check_root, decoded.skipped_lines)
+    blocks = decoded.blocks if known.xsd is None else known.xsd.watch(decoded.blocks, judged.record)
     try:
         for batch in reader.batches(blocks):
             judges[0].batch(batch)

@@ -22,14 +22,17 @@ RAW_EXAMPLES = 5
 
 
 class ElementReader:
-    """Reads one file. check_root is called with its root and may raise Stop, as reading itself may (see `Sax`)."""
+    """Reads one file. check_root is called with its root and may raise Stop, as reading itself may (see `Sax`).
 
-    def __init__(self, check_root: Callable[[Root], None]) -> None:
+    skipped_lines: how many come before what it is given.
+    """
+
+    def __init__(self, check_root: Callable[[Root], None], skipped_lines: int = 0) -> None:
         self.raw_quotes: list[tuple[int, str]] = []
         """P-21: lines and values of locs with a bare quote or >, which an XML parser no longer tells: the first few."""
         self.raw_quote_count = 0
         self._names = Names()
-        self._sax = Sax(self._names, check_root)
+        self._sax = Sax(self._names, check_root, skipped_lines)
 
     @property
     def root_stray(self) -> bool:

@@ -32,14 +32,14 @@ class Sax:
     `root-element` (a second root), `too-deep`, `too-big-item`.
     """
 
-    def __init__(self, names: Names, check_root: Callable[[Root], None]) -> None:
+    def __init__(self, names: Names, check_root: Callable[[Root], None], skipped_lines: int = 0) -> None:
         self.names = names
         self.root: Root | None = None
         self.prefixes: dict[str, str] = {}
         self.root_stray = False
         self.complete = 0
         """Rows of whole entries."""
-        self.skipped_lines = 0
+        self.skipped_lines = skipped_lines
         """Lines that were read elsewhere."""
         self._check_root = check_root
         self._entry_depth = 2
@@ -76,11 +76,26 @@ class Sax:
             self._parser.Parse(block, last)
         except expat.ExpatError as error:
             raise _explain(error, block, error.lineno + self.skipped_lines) from None
+        if self._too_big():
+            raise Stop("too-big-item", line=self.line)
+
+    def _too_big(self) -> bool:
+        """Whether a tag, a comment, a text or an entry is; white space may be as long as the file."""
+        if sum(map(len, self._texts)) > MAX_TOKEN_BYTES and not self._drop_white_space():
+            return True
         behind = self._fed - max(self._parser.CurrentByteIndex, 0)
-        if behind > MAX_TOKEN_BYTES or sum(map(len, self._texts)) > MAX_TOKEN_BYTES:
-            raise Stop("too-big-item", line=self.line)
-        if self._fed - self._entry_end > MAX_ENTRY_BYTES or len(self._tag) - self.complete > MAX_ENTRY_ROWS:
-            raise Stop("too-big-item", line=self.line)
+        inside = len(self._open) >= self._entry_depth
+        return (
+            behind > MAX_TOKEN_BYTES
+            or (self._fed - self._entry_end > MAX_ENTRY_BYTES and inside)
+            or len(self._tag) - self.complete > MAX_ENTRY_ROWS
+        )
+
+    def _drop_white_space(self) -> bool:
+        white = "".join(self._texts).isspace()
+        if white:
+            self._texts.clear()
+        return white
 
     def take(self) -> Elements:
         """The whole entries read since the last call."""

@@ -16,9 +16,9 @@ BATCH_BYTES = 4 * 1_048_576
 MAX_LINE_BYTES = 1_048_576
 
 
-def lines(blocks: Iterator[bytes], record: Record) -> Iterator[Column]:
+def lines(blocks: Iterator[bytes], record: Record, skipped_lines: int = 0) -> Iterator[Column]:
     """Batches of lines that are one URL each; reports the others (`txt-line-not-url`, `txt-entity`, `encoding`)."""
-    number = 1
+    number = 1 + skipped_lines
     for piece in _whole_lines(blocks):
         column = _column(piece, number, record)
         number += piece.count(b"\n")
