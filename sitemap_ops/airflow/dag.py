@@ -110,7 +110,7 @@ def build_dag(site: Site, path: Path) -> DAG:
         if params["plan_only"]:
             # As a success this would tell the asset's consumers that there is a new sitemap.
             ti.xcom_push("return_value", facts)
-            raise AirflowSkipException("Plan only: nothing public was written.")
+            raise AirflowSkipException(f"Plan only, nothing public was written: the plan is {facts['report']}")
         outlet_events[index].extra = facts
         return facts
 

@@ -26,8 +26,8 @@ MAX_XCOM_BYTES = 16_384
 """No task returns more: some metadata databases cut a value at 64 KB (C-100)."""
 
 TELL_SECONDS = 30
-MAX_PLANNED = 100
-"""Shards that the log of a plan names."""
+MAX_TOLD_SHARDS = 100
+"""Shards that the log of a plan names; its report has all."""
 
 Reference = dict[str, Any]
 
@@ -59,33 +59,27 @@ def assemble(path: Path, run: Reference, parts: list[Reference]) -> Reference:
 
 
 def publish(path: Path, run: Reference, assembled: Reference, *, plan_only: bool, force: bool) -> Reference:
-    """Returns what the asset's consumers and a reader of the run want to know; `report` is where the rest is."""
+    """Returns what the asset's consumers and a reader of the run want to know; `report` is where the rest lies."""
     from sitemap_ops import steps
     from sitemap_ops.airflow.connections import AirflowConnections
+    from sitemap_ops.report.build import facts
 
     with _message_first():
-        site = _site(path, run)
         report = steps.publish(
-            site, run, assembled, AirflowConnections(),
-            plan_only=plan_only, force=force, progress=_logged_progress(),
-        )  # fmt: skip
-        facts = {
-            "site": site.site,
-            "release": run["release"],
-            "index": report["indexes"][0] if report["indexes"] else None,
-            "report": None if plan_only else f"{site.state}releases/{run['release']}/report.json",
-            "rows": report["rows_read"],
-            "entries": report["entries"],
-            "duplicates": report["duplicates"],
-            "rejected": sum(report["rejected"].values()),
-            "shards": report["shards"],
-            "bytes": report["bytes"],
-        }
-        for name, value in facts.items():
-            log.info("%s: %s", name, value)
-        for shard in report["planned"][:MAX_PLANNED] if plan_only else ():
-            log.info("%(action)s %(key)s, %(entries)d entries", shard)
-        return _small(facts)
+            _site(path, run),
+            run,
+            assembled,
+            AirflowConnections(),
+            plan_only=plan_only,
+            force=force,
+            progress=_logged_progress(),
+        )
+    published = facts(report)
+    for name, value in published.items():
+        log.info("%s: %s", name, value)
+    for shard in report["planned"][:MAX_TOLD_SHARDS] if plan_only else ():
+        log.info("would be %(action)s: %(key)s, %(entries)d entries", shard)
+    return _small(published)
 
 
 def cleanup(path: Path, run: Reference) -> None:

@@ -91,9 +91,9 @@ class Airflow:
         """`airflow ...` to its end."""
         return self.run("airflow", *arguments)
 
-    def test_dag(self, dag_id: str, *options: str) -> subprocess.CompletedProcess[str]:
-        """One run by `dag.test()`; see `tests.services.dag_run` for the options."""
-        return self.run("tests.services.dag_run", dag_id, *options)
+    def test_dag(self, dag_id: str, *runs: dict[str, Any]) -> subprocess.CompletedProcess[str]:
+        """`dag.test()`, once for each of `runs`; see `tests.services.dag_run`."""
+        return self.run("tests.services.dag_run", dag_id, *map(json.dumps, runs))
 
     def run(self, module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -112,16 +112,16 @@ class Airflow:
             database.row_factory = sqlite3.Row
             return [dict(row) for row in database.execute(sql, values)]
 
-    def states(self, dag_id: str) -> dict[str, list[str]]:
-        """The states of each task of the newest run, by map index."""
-        found: dict[str, list[str]] = {}
+    def states(self, dag_id: str) -> list[dict[str, list[str]]]:
+        """For each run, oldest first, the states of each task by map index."""
+        runs: dict[str, dict[str, list[str]]] = {}
         for row in self.query(
-            "SELECT task_id, state FROM task_instance WHERE run_id = (SELECT run_id FROM dag_run WHERE dag_id = ?"
-            " ORDER BY id DESC LIMIT 1) ORDER BY task_id, map_index",
+            "SELECT run_id, task_id, task_instance.state FROM dag_run JOIN task_instance USING (dag_id, run_id)"
+            " WHERE dag_id = ? ORDER BY dag_run.id, task_id, map_index",
             dag_id,
         ):
-            found.setdefault(row["task_id"], []).append(row["state"])
-        return found
+            runs.setdefault(row["run_id"], {}).setdefault(row["task_id"], []).append(row["state"])
+        return list(runs.values())
 
     def xcoms(self) -> list[dict[str, Any]]:
         """All XComs, oldest first: task_id, map_index, key, `text` as stored, `value`."""
