@@ -54,7 +54,7 @@ def extract(
     started = time.monotonic()
     configured = site.section(section)
     with workspace_of(site, run, connections) as workspace:
-        stage = _Stage(site, configured, instant_of(run), workspace)
+        stage = _Stage(site, configured, policy_of(site), instant_of(run), workspace)
         chunks = inventory.read(configured.source, configured.columns(), connections)
         tally, spread = _Tally(), LastmodSpread()
         for staged in ordered_map(stage, enumerate(chunks)):
@@ -89,12 +89,13 @@ class _Stage:
 
     site: Site
     section: Section
+    policy: UrlPolicy
     as_of: datetime
     workspace: Workspace
 
     def __call__(self, numbered: tuple[int, Chunk]) -> _Staged:
         number, chunk = numbered
-        cleaned = clean(chunk, self.section, policy_of(self.site), self.site, self.as_of)
+        cleaned = clean(chunk, self.section, self.policy, self.site, self.as_of)
         alone = pa.array(np.zeros(cleaned.entries.num_rows, np.int32))
         entries = distinct(cleaned.entries.append_column(SECTION, alone)).select(ENTRY_SCHEMA.names)
         name = f"{self.section.name}-{number:06d}"
