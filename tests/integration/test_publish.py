@@ -13,10 +13,9 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from botocore.config import Config
 from lxml import etree
 
-from sitemap_ops.errors import ConflictError, TargetError
+from sitemap_ops.errors import ConflictError, OutputError, TargetError
 from sitemap_ops.release.history import read_before
 from sitemap_ops.release.publish import PublishResult
 from sitemap_ops.storage import Headers
@@ -286,8 +285,7 @@ def test_no_secret_is_written(on_s3: Bucket) -> None:
 def behind(s3_service: S3Service, bucket: str) -> Iterator[Any]:
     """(proxy, stores behind it, the same stores without it)."""
     with faulty(s3_service) as proxy:
-        patient = Config(retries={"mode": "standard", "total_max_attempts": 5})
-        client = s3_service.client(endpoint_url=proxy.endpoint_url, config=patient)
+        client = s3_service.client(endpoint_url=proxy.endpoint_url)
         straight = Stores(s3_service.store(bucket, "public"), s3_service.store(bucket, "private"))
         yield proxy, Stores(S3Store(client, bucket, "public"), S3Store(client, bucket, "private")), straight
 
@@ -324,6 +322,17 @@ def test_a_write_that_always_fails_leaves_a_whole_site_that_the_next_run_complet
     proxy.faults.clear()
     publish_pages(stores, pages, day=2)
     assert live_site(straight) == pages
+
+
+@pytest.mark.parametrize(("key", "epoch"), [("shop-pages-0004", 1), ("shop-pages-0000", 2), ("sitemap.xml", 2)])
+def test_what_does_not_read_back_as_it_was_put_is_told(behind: Any, key: str, epoch: int) -> None:
+    """PUB-06: each object is read back; a new file that is wrong stops before the commit."""
+    proxy, stores, straight = behind
+    publish_pages(straight, shop(4))
+    proxy.faults.append(Fault("corrupt", "GET", key, times=99))
+    with pytest.raises(OutputError, match=f"{key}.* does not read back as it was put"):
+        publish_pages(stores, shop(5, s0=xml_of("/changed")), day=1)
+    assert read_before(straight.state, "shop").epoch == epoch
 
 
 def test_a_store_that_answers_every_fifth_request_with_503(behind: Any) -> None:

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from tests.services.s3 import S3Service
 
-Kind = Literal["answer", "lose", "flip", "truncate"]
+Kind = Literal["answer", "lose", "flip", "truncate", "corrupt"]
 
 
 @dataclass
@@ -21,7 +21,8 @@ class Fault:
     """What happens to the next `times` requests of a method whose path contains `path`.
 
     answer: the proxy answers `status` and `code` itself. lose: the request is done, its answer is lost. flip: one bit
-    of the body changes on its way. truncate: the second half of the answer's body is lost.
+    of the body changes on its way. truncate: the second half of the answer's body is lost. corrupt: one bit of the
+    answer's body changes.
     """
 
     kind: Kind
@@ -98,6 +99,8 @@ class _Handler(BaseHTTPRequestHandler):
         if "content-length" not in {name.lower() for name, _ in headers}:
             headers.append(("Content-Length", str(len(content))))
         cut = bool(fault and fault.kind == "truncate")
+        if fault and fault.kind == "corrupt":
+            content = content[:-1] + bytes([content[-1] ^ 1])
         self._send(answer.status, headers, content[: len(content) // 2] if cut else content)
         self.close_connection = cut
 

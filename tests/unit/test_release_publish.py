@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from sitemap_ops.errors import ConflictError, OutputError, TargetError
 from sitemap_ops.release.history import read_before
 from sitemap_ops.release.manifest import Manifest
 from sitemap_ops.release.plan import make_plan
-from sitemap_ops.storage import Headers
+from sitemap_ops.storage import Headers, Stored
 from sitemap_ops.storage.folder import FolderStore
 from tests.publishing import FIRST_DAY, Site, Stores, contents, key_of, publish_pages, release_of, shop, xml_of
 
@@ -237,6 +238,32 @@ def test_an_owner_that_was_overtaken_stops_before_the_index(stores: Stores) -> N
         publish_pages(stores, pages, day=1, body=body)
     assert lastmods(stores)[key_of(0)] == "2026-12-03T04:44:19+00:00"
     assert gzip.decompress(contents(stores.target)[key_of(0)]) == xml_of("/newer")
+
+
+class _Interrupted(FolderStore):
+    """Lets something else happen right after this run's commit."""
+
+    meanwhile: Callable[[], object] | None = None
+
+    def put(self, key: str, *args: Any, **options: Any) -> Stored:
+        stored = super().put(key, *args, **options)
+        meanwhile, self.meanwhile = self.meanwhile, None
+        if meanwhile and key == "current.json":
+            meanwhile()
+        else:
+            self.meanwhile = meanwhile
+        return stored
+
+
+def test_an_owner_that_was_overtaken_by_the_very_index_it_saw_stops_too(stores: Stores, tmp_path: Path) -> None:
+    """DESIGN 7: a newer release with the old content brings the old index's ETag back: If-Match alone would hold."""
+    publish_pages(stores, shop(3))
+    live = contents(stores.target)
+    state = _Interrupted(tmp_path / "state")
+    state.meanwhile = lambda: publish_pages(stores, shop(3), release="back")
+    with pytest.raises(ConflictError, match=r"release back \(epoch 3\) is live"):
+        publish_pages(Stores(stores.target, state), shop(2), day=1)
+    assert contents(stores.target) == live
 
 
 def test_an_index_that_is_not_ours_is_not_overwritten(stores: Stores) -> None:
