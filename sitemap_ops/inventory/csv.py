@@ -34,8 +34,8 @@ BLOCK_BYTES = 2 << 20
 HEADER_BYTES = 1 << 16
 BYTE_ORDER_MARK = "\ufeff"
 
-END_MARK = b"\n\0"
-"""Begins the line after the text: a NUL is in no text that `utf8_blocks` lets through."""
+END_MARK = "\0"
+"""Begins the row that is put after the text: a NUL is in no text that `utf8_blocks` lets through."""
 
 FIELD_COUNT = "csv-field-count"
 VALUE_LENGTH = 200
@@ -59,10 +59,10 @@ def read_csv(source: CsvSource, columns: Sequence[str], connections: Connections
         header, rest = _header(text, source.delimiter, where)
         places = positions(header, columns, where, " (is the delimiter right?)" if len(header) == 1 else "")
         refused = _Refused(where, len(header), source.max_bad_rows)
-        end_mark = END_MARK + source.delimiter.encode() * len(header) + b"\n"
-        stream = _Stream(_of_some_length(chain([rest], text, [end_mark])))
+        end = f"\n{END_MARK}{source.delimiter * len(header)}\n".encode()
+        stream = _Stream(_of_some_length(chain([rest], text, [end])))
         batches = _batches(stream, len(header), source.delimiter, places, refused)
-        yield from _chunks(batches, refused, chunk_rows)
+        yield from _chunks(batches, list(places), refused, chunk_rows)
 
 
 def _blocks(raw: IO[bytes], where: str) -> Iterator[bytes]:
@@ -131,7 +131,7 @@ class _Refused:
         self.ended = False
 
     def __call__(self, row: pyarrow.csv.InvalidRow) -> str:
-        if row.text.startswith(END_MARK.decode().strip()):
+        if row.text.startswith(END_MARK):
             self.ended = True
             return "skip"
         self.count += 1
@@ -202,13 +202,15 @@ def _batches(
         )
 
 
-def _chunks(batches: Iterator[pa.RecordBatch], refused: _Refused, chunk_rows: int) -> Iterator[Chunk]:
+def _chunks(
+    batches: Iterator[pa.RecordBatch], columns: Sequence[str], refused: _Refused, chunk_rows: int
+) -> Iterator[Chunk]:
     last = 0
-    data = pd.DataFrame()
     for batch in regroup(batches, chunk_rows):
         data = frame(batch)
         data.index = refused.numbers(last + 1, len(data))
         last = int(data.index[-1])
         yield Chunk(data, refused.before(last))
     if refused.rows:
-        yield Chunk(data.iloc[:0], refused.before(None))
+        no_rows = pa.schema([(name, pa.string()) for name in columns]).empty_table()
+        yield Chunk(frame(no_rows), refused.before(None))

@@ -7,7 +7,7 @@ themselves.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -68,7 +68,8 @@ def stream(connection: Any, make_query: MakeQuery, columns: Sequence[Column]) ->
         names = [description[0] for description in cursor.description]
         places = positions(names, [column.name for column in columns], where)
         while page:
-            values = list(zip(*page, strict=True))
+            rows = [row.values() for row in page] if isinstance(page[0], Mapping) else page
+            values = list(zip(*rows, strict=True))
             arrays = [column.array(values[place]) for column, place in zip(columns, places.values(), strict=True)]
             yield pa.RecordBatch.from_arrays(arrays, names=list(places))
             page = cursor.fetchmany(FETCH_ROWS)

@@ -45,9 +45,11 @@ def plain_cast(field: pa.Field, where: str) -> Cast:
 
 def _checked(cast: Cast, column: str, array: pa.Array) -> pa.Array:
     try:
-        return cast(array)
+        made = cast(array)
+        made.validate(full=True)  # text that is not UTF-8, which neither Parquet nor a SQL_ASCII database refuses
     except pa.ArrowInvalid as error:
-        raise SourceError(f"{column} has a value out of range: {error}.") from None
+        raise SourceError(f"{column} has a value that can't be used: {error}.") from None
+    return made
 
 
 def _cast(kind: pa.DataType) -> Cast | None:

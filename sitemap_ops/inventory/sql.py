@@ -7,6 +7,7 @@ row that it gave.
 
 from __future__ import annotations
 
+import logging
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -29,6 +30,11 @@ if TYPE_CHECKING:
 RETRIES = 5
 FIRST_WAIT = 1.0
 """Seconds before the first reconnection; each further wait is twice as long: 31 s in all."""
+
+
+ADBC_PREFIX = re.compile(r"^(?:[A-Z_]+: )?\[libpq\] ")
+
+_log = logging.getLogger(__name__)
 
 
 class DatabaseError(SourceError):
@@ -101,11 +107,13 @@ def _pages(database: Database, source: SqlSource, key: str, columns: Sequence[st
                 last = batch.column(key)[-1].as_py()
                 failures = 0
                 yield batch
-        except DatabaseError:
+        except DatabaseError as error:
             if last is None or failures == RETRIES:
                 raise
-            time.sleep(FIRST_WAIT * 2**failures)
+            wait = FIRST_WAIT * 2**failures
             failures += 1
+            _log.warning("%s Reading on after the key %r in %.0f s.", error, last, wait)
+            time.sleep(wait)
             continue
         if rows < source.page_rows:
             return
@@ -152,11 +160,8 @@ def _first_line(error: Exception, database: Database) -> str:
     error = getattr(error, "orig", None) or error
     text = error.args[1] if len(error.args) == 2 and isinstance(error.args[1], str) else str(error)
     said = re.search(r"(?:ERROR|FATAL|PANIC):\s*(.+)", text)
-    line = (
-        said[1]
-        if said
-        else re.sub(r"^(?:[A-Z_]+: )?\[libpq\] ", "", (text.strip() or type(error).__name__).splitlines()[0])
-    )
+    first = (text.strip() or type(error).__name__).splitlines()[0]
+    line = said[1] if said else ADBC_PREFIX.sub("", first)
     password = str(database.url.password) if database.url is not None and database.url.password else ""
     for secret in filter(None, (password, quote(password, safe=""), quote_plus(password))):
         line = line.replace(secret, "***")

@@ -136,6 +136,18 @@ def test_a_type_without_a_plain_form_is_an_error(column: str, shop: Reader) -> N
         list(shop.read("SELECT * FROM kinds", column))
 
 
+@pytest.mark.parametrize("way", WAYS)
+def test_a_database_in_another_encoding(way: str, postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """C-93: text comes as UTF-8 from any server; bytes that a SQL_ASCII database never looked at are an error."""
+    reader = reader_of(way, new_database(postgres_url, encoding="LATIN5"), monkeypatch)
+    assert reader.values("SELECT 'ğüş' AS id") == ["ğüş"]
+    unread = new_database(postgres_url, encoding="SQL_ASCII")
+    with psycopg.connect(unread) as connection:
+        connection.execute("CREATE TABLE page AS SELECT 'caf' || E'\\351' AS id")
+    with pytest.raises(SourceError, match="'shop_db'"):
+        list(reader_of(way, unread, monkeypatch).read("SELECT id FROM page"))
+
+
 @pytest.mark.parametrize(("column", "kind"), [("price", "money"), ("address", "inet")])
 def test_what_adbc_gives_raw_is_an_error(column: str, kind: str, fast: Reader) -> None:
     """ADBC gives money as cents, so that 12.50 would be 1250, and addresses as the server's own bytes."""

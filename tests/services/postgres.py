@@ -51,11 +51,11 @@ def _forget_the_dead(users: Path) -> None:
         users.write_text(json.dumps(alive))
 
 
-def new_database(url: str, name: str | None = None) -> str:
+def new_database(url: str, name: str | None = None, encoding: str = "UTF8") -> str:
     """The URL of a fresh database on the server behind a URL."""
     name = name or f"test_{uuid.uuid4().hex[:12]}"
     with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}"')
+        connection.execute(f"CREATE DATABASE \"{name}\" TEMPLATE template0 LOCALE 'C' ENCODING '{encoding}'")
     return url.replace("/postgres?", f"/{name}?")
 
 

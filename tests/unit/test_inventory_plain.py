@@ -81,5 +81,12 @@ def test_a_type_without_a_plain_form_is_an_error_that_names_the_column(array: pa
 
 def test_a_number_beyond_int64_is_an_error() -> None:
     """C-90: it would lose digits as a float."""
-    with pytest.raises(SourceError, match=r"The column 'c' of pages\.parquet has a value out of range"):
+    with pytest.raises(SourceError, match=r"The column 'c' of pages\.parquet has a value that can't be used"):
         plain(pa.array([2**63], pa.uint64()))
+
+
+def test_text_that_is_not_utf8_is_an_error() -> None:
+    """C-93: Parquet and some databases hand over bytes as text unread."""
+    bad = pa.Array.from_buffers(pa.string(), 1, pa.array([b"caf\xe9"]).buffers())
+    with pytest.raises(SourceError, match=r"The column 'c' of pages\.parquet has a value that can't be used: .*UTF8"):
+        plain(bad)

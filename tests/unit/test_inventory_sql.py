@@ -147,6 +147,14 @@ def test_a_message_never_holds_the_password(monkeypatch: pytest.MonkeyPatch) -> 
     assert raised.value.__cause__ is None and raised.value.__suppress_context__
 
 
+def test_rows_that_a_driver_gives_as_mappings() -> None:
+    """A connection may be set to give dicts: their values are the row, not their keys."""
+    driver = Driver(3)
+    tuples = driver.fetchmany
+    driver.fetchmany = lambda size: [dict(zip(("id", "other"), row, strict=True)) for row in tuples(size)]  # type: ignore
+    assert values(read_sql(Fixed(connect=lambda: driver), "SELECT id FROM product")) == [0, 1, 2]
+
+
 def test_a_statement_that_is_no_query() -> None:
     """An UPDATE by mistake is told as one."""
     driver = Driver(0)
