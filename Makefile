@@ -37,6 +37,7 @@ test: lint
 	$(BIN)/python -m pytest -q -m "not full"
 
 test-full: $(READY)
+	@.ci/system-packages
 	$(BIN)/python -m pytest -q -m full
 
 bench: $(READY)
