@@ -96,12 +96,10 @@ def _transcoded(blocks: Iterable[bytes], codec: codecs.CodecInfo, where: str) ->
     decoder = codec.incrementaldecoder("strict")
     read, lines = 0, 1
     for block in chain(blocks, [b""]):
-        state = decoder.getstate()
         try:
             text = decoder.decode(block, final=not block).encode("utf-8")
         except UnicodeDecodeError as error:
             at = error.start - (len(error.object) - len(block))  # the codec puts what it held back before the block
-            decoder.setstate(state)
             line = lines + decoder.decode(block[: max(at, 0)]).count("\n")
             raise _bad_byte(error, codec.name, where, line, read + at) from None
         except UnicodeError as error:

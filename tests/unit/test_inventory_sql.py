@@ -315,6 +315,7 @@ def test_a_dropped_connection_goes_on_after_the_last_row(shop: Fixed, tmp_path: 
         [None, None, 3],  # the second connection counts NULLs, here none; then within the first page
         [None, 5, None, 2, 0, 0, 7],
         [None, None, 4, 0, 0, 0, 0],
+        [None, 4, *[None, 3] * 8],  # more often in all than in a row
     ]
     for breaks in plans:
         flaky = Flaky(tmp_path / "shop.db", breaks)
