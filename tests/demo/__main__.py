@@ -17,29 +17,34 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-from rich.console import Console
+from tests.demo import DemoError
 
-from tests.demo.job import DemoError, run
-from tests.services.shared import ROOT
-
-FOLDER = Path(os.environ.get("SITEMAP_OPS_DEMO", ROOT / ".demo"))
+FOLDER = Path(os.environ.get("SITEMAP_OPS_DEMO") or Path(__file__).parents[2] / ".demo")
 WIDTH_OF_A_FILE = 110
 
 
 def main() -> int:
     signal.signal(signal.SIGINT, _interrupt)
     signal.signal(signal.SIGTERM, _interrupt)
-    warnings.simplefilter("ignore")
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else WIDTH_OF_A_FILE)
     try:
         with _only_one(FOLDER):
-            return run(FOLDER, console)
+            return _run()
     except DemoError as error:
-        console.print(f"[bold red]demo:[/] {error}")
+        print(f"demo: {error}")
         return 1
     except KeyboardInterrupt:
-        console.print("demo: interrupted, and all servers are stopped; it can be run again at any time.")
+        print("demo: interrupted, and all servers are stopped; it can be run again at any time.")
         return 130
+
+
+def _run() -> int:
+    # A second or two of imports: they come after the signals have their handler.
+    from rich.console import Console
+
+    from tests.demo.job import run
+
+    warnings.simplefilter("ignore")
+    return run(FOLDER, Console(highlight=False, width=None if sys.stdout.isatty() else WIDTH_OF_A_FILE))
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
@@ -61,6 +66,4 @@ def _only_one(folder: Path) -> Iterator[None]:
 
 
 if __name__ == "__main__":
-    code = main()
-    sys.stdout.flush()
-    sys.exit(code)
+    sys.exit(main())

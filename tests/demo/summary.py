@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -53,7 +54,8 @@ def _rejects(report: Mapping[str, Any]) -> Table:
 
 
 def _changes(report: Mapping[str, Any]) -> Table:
-    table = Table("change or note", "rows", title="Rows that are, with something mended or noted", title_justify="left")
+    title = "Rows that are, but for this"
+    table = Table("mended or noted", "rows", title=title, title_justify="left")
     table.columns[1].justify = "right"
     for code, count in report["changed"].items():
         table.add_row(code, f"{count:,}")
@@ -75,13 +77,16 @@ def print_validation(console: Console, validation: Validation) -> None:
     )
 
 
-def print_times(console: Console, times: Sequence[tuple[str, float]]) -> None:
-    console.print("\n[bold]seconds[/]  " + ", ".join(f"{escape(name)} {seconds:.1f}" for name, seconds in times))
+def print_times(console: Console, times: Sequence[tuple[str, float]], inside: Mapping[str, float]) -> None:
+    """Seconds of the demo's steps, and of the DAG's own steps inside Airflow's."""
+    told = [f"{name} {seconds:.1f}" for name, seconds in times]
+    steps = ", ".join(f"{name} {seconds:.1f}" for name, seconds in inside.items())
+    console.print(f"\n[bold]seconds[/]  {', '.join(told)}\n         of Airflow's: {steps}")
 
 
-def print_places(console: Console, places: Mapping[str, str | Path]) -> None:
+def print_places(console: Console, places: Mapping[str, Path]) -> None:
     table = Table.grid(padding=(0, 2))
     table.add_column(style="bold")
     for name, place in places.items():
-        table.add_row(name, escape(str(place)))
+        table.add_row(name, escape(os.path.relpath(place)))
     console.print("\n[bold]Where to look[/]", table, sep="\n")

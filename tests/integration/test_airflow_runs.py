@@ -14,7 +14,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from tests.demo import inventory
 from tests.demo.job import DAG_ID, SITE_FILE
-from tests.services.airflow import Airflow
+from tests.services.airflow import Airflow, new_airflow
 from tests.services.airflow_servers import airflow_servers
 from tests.services.postgres import new_database
 from tests.services.s3 import REGION, S3Service
@@ -60,14 +60,16 @@ class Shop:
         )
         return [{"uri": row["uri"], **json.loads(row["extra"])} for row in rows]
 
+    def private_json(self, uri: str) -> Any:
+        return json.loads(self.s3.store(self.private).get(uri.removeprefix(f"s3://{self.private}/"))[0])
+
     def tries(self, task_id: str) -> int:
         return max(
             row["try_number"] for row in self.airflow.query("SELECT * FROM task_instance WHERE task_id = ?", task_id)
         )
 
 
-@pytest.fixture
-def shop(airflow: Airflow, s3_service: S3Service, postgres_url: str) -> Shop:
+def new_shop(airflow: Airflow, s3: S3Service, postgres_url: str) -> Shop:
     database = new_database(postgres_url)
     inventory.load_products(database, PRODUCTS)
     parts = conninfo_to_dict(database)
@@ -82,75 +84,102 @@ def shop(airflow: Airflow, s3_service: S3Service, postgres_url: str) -> Shop:
     airflow.add_connection(
         "demo_s3",
         conn_type="aws",
-        login=s3_service.access_key,
-        password=s3_service.secret_key,
-        extra={"endpoint_url": s3_service.endpoint_url, "region_name": REGION},
+        login=s3.access_key,
+        password=s3.secret_key,
+        extra={"endpoint_url": s3.endpoint_url, "region_name": REGION},
     )
-    public, private = s3_service.create_bucket(), s3_service.create_bucket()
+    public, private = s3.create_bucket(), s3.create_bucket()
     airflow.variables.update(DEMO_PUBLIC=public, DEMO_PRIVATE=private)
     site_file = airflow.add_site("demo-shop", SITE_FILE.read_text(encoding="utf-8"))
     inventory.write_pages(site_file.with_name("pages.csv"), PAGES)
-    return Shop(airflow, s3_service, public, private, site_file)
+    return Shop(airflow, s3, public, private, site_file)
 
 
-def test_whole_runs_with_and_without_a_logical_date(shop: Shop) -> None:
-    """C-99, C-100, C-105: from the sources to S3 by references; without a logical date as with one, to the same keys.
+@pytest.fixture
+def shop(airflow: Airflow, s3_service: S3Service, postgres_url: str) -> Shop:
+    return new_shop(airflow, s3_service, postgres_url)
 
-    The second run, of another kind and a later instant, finds nothing to change.
-    """
-    done = shop.airflow.test_dag(DAG_ID, {"logical_date": False}, {})
+
+@dataclass(frozen=True)
+class Runs:
+    """A shop after three runs: a plan, a run without a logical date, a run with one."""
+
+    shop: Shop
+    output: str
+
+
+@pytest.fixture(scope="module")
+def runs(
+    airflow_database: Path, tmp_path_factory: pytest.TempPathFactory, s3_service: S3Service, postgres_url: str
+) -> Runs:
+    shop = new_shop(new_airflow(airflow_database, tmp_path_factory.mktemp("runs")), s3_service, postgres_url)
+    done = shop.airflow.test_dag(DAG_ID, {"conf": {"plan_only": True}}, {"logical_date": False}, {})
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-3000:]
-    assert shop.airflow.states(DAG_ID) == [SUCCESS, SUCCESS]
-    labels = shop.airflow.query("SELECT rendered_map_index AS label FROM task_instance WHERE task_id = 'extract'")
-    assert {row["label"] for row in labels} == {"products", "pages"}
+    return Runs(shop, done.stdout + done.stderr)
 
-    locs, files = shop.locs(), len(shop.objects(shop.public)) - 1
+
+def test_runs_of_every_kind_end_well(runs: Runs) -> None:
+    """C-105: with a logical date or without one, or as a plan, a run ends in success; its sections go by their names."""
+    airflow = runs.shop.airflow
+    assert airflow.states(DAG_ID) == [SUCCESS | {"publish": ["skipped"]}, SUCCESS, SUCCESS]
+    labels = airflow.query("SELECT rendered_map_index AS label FROM task_instance WHERE task_id = 'extract'")
+    assert sorted(row["label"] for row in labels) == ["pages"] * 3 + ["products"] * 3
+
+
+def test_what_is_published_is_the_inventory(runs: Runs) -> None:
+    """From PostgreSQL and CSV to S3: the index leads to every URL once."""
+    locs = runs.shop.locs()
     assert len(locs) == len(set(locs)) > 0.9 * (PRODUCTS + PAGES)
     assert "https://www.demo-shop.example/bags/blue-red-red-1" in locs
 
+
+def test_asset_tells_its_consumers_what_was_published(runs: Runs) -> None:
+    """C-105: the asset of the index carries the counts; a plan is no event; a run of another kind changes no key."""
+    shop = runs.shop
+    files = len(shop.objects(shop.public)) - 1
     first, second = shop.events()
     assert first["uri"] == second["uri"] == f"s3://{shop.public}/sitemap.xml"
     assert first["index"] == "https://www.demo-shop.example/sitemap.xml"
-    assert (first["rows"], first["entries"]) == (PRODUCTS + PAGES, len(locs))
+    assert (first["rows"], first["entries"]) == (PRODUCTS + PAGES, len(shop.locs()))
+    # All were new in the first: the plan before it had left nothing public.
     assert first["shards"] == {"total": files, "added": files, "changed": 0, "removed": 0, "unchanged": 0}
     assert second["shards"] == {"total": files, "added": 0, "changed": 0, "removed": 0, "unchanged": files}
     assert (first["bytes"]["uploaded"] > 0, second["bytes"]["uploaded"]) == (True, 0)
-    report = json.loads(shop.objects(shop.private)[first["report"].removeprefix(f"s3://{shop.private}/")])
-    assert report["entries"] == len(locs)
+    assert shop.private_json(first["report"])["entries"] == first["entries"]
 
-    xcoms = shop.airflow.xcoms()
+
+def test_plan_says_what_would_change(runs: Runs) -> None:
+    """A plan's report and log name what would be published."""
+    facts = next(x["value"] for x in runs.shop.airflow.xcoms() if x["task_id"] == "publish")
+    plan = runs.shop.private_json(facts["report"])
+    assert plan["plan"] is True
+    assert plan["shards"]["added"] == facts["shards"]["added"] > 0
+    assert f"would be added: {plan['planned'][0]['key']}" in runs.output
+
+
+def test_tasks_pass_references_only(runs: Runs) -> None:
+    """C-99, C-100: an XCom is a small JSON object of places, digests and counts, never rows; what it names is removed."""
+    xcoms = runs.shop.airflow.xcoms()
     assert {x["task_id"] for x in xcoms} == {"prepare", "extract", "assemble", "publish"}
     assert {x["key"] for x in xcoms} == {"return_value"}
     assert max(len(x["text"]) for x in xcoms) < 2_000
     assert not any("demo-shop.example/bags" in x["text"] for x in xcoms)
-    assert not any(key.startswith("work/") for key in shop.objects(shop.private))
-    assert_no_secret(shop, done.stdout + done.stderr)
+    assert not any(key.startswith("work/") for key in runs.shop.objects(runs.shop.private))
+
+
+def test_no_secret_is_left_anywhere(runs: Runs) -> None:
+    """Neither password is in the output, a log, the metadata database or an object, in whatever form."""
+    assert_no_secret(runs.shop, runs.output)
 
 
 def assert_no_secret(shop: Shop, output: str) -> None:
-    """Neither password is in a log, in the metadata database or in an object, whichever way it could be written."""
     places = {"output": output.encode()}
     places |= {str(path): path.read_bytes() for path in shop.airflow.home.rglob("*") if path.is_file()}
-    places |= {
-        f"{bucket}/{key}": body for bucket in (shop.public, shop.private) for key, body in shop.objects(bucket).items()
-    }
+    for bucket in (shop.public, shop.private):
+        places |= {f"{bucket}/{key}": body for key, body in shop.objects(bucket).items()}
     assert any("airflow.db" in place for place in places)
-    for needle in (b"S3cr3t", b"w0rd", b"UzNjcjN0"):  # both passwords begin alike; as a URL, in JSON, in base64
+    for needle in (b"S3cr3t", b"w0rd", b"UzNjcjN0"):  # both passwords; also as a URL, in JSON, in base64
         assert [place for place, content in places.items() if needle in content] == []
-
-
-def test_plan_only_writes_nothing_public(shop: Shop) -> None:
-    """A run with *Plan only* leaves the target as it is, tells no consumer of the asset, and says where its plan is."""
-    done = shop.airflow.test_dag(DAG_ID, {"conf": {"plan_only": True}})
-    assert done.returncode == 0, done.stdout[-5000:]
-    assert shop.airflow.states(DAG_ID) == [SUCCESS | {"publish": ["skipped"]}]
-    assert shop.objects(shop.public) == {}
-    assert shop.events() == []
-    (facts,) = [x["value"] for x in shop.airflow.xcoms() if x["task_id"] == "publish"]
-    plan = json.loads(shop.objects(shop.private)[facts["report"].removeprefix(f"s3://{shop.private}/")])
-    assert plan["plan"] is True
-    assert plan["shards"]["added"] == facts["shards"]["added"] > 0
-    assert f"would be added: {plan['planned'][0]['key']}" in done.stdout
 
 
 def test_guard_fails_the_task_at_once_and_can_be_passed(shop: Shop) -> None:
@@ -163,6 +192,7 @@ def test_guard_fails_the_task_at_once_and_can_be_passed(shop: Shop) -> None:
     assert 0 < done.stdout.index("1,000,000") < done.stdout.index("Task failed with exception")
     (event,) = shop.events()
     assert len(shop.locs()) == event["entries"] > 0
+    assert event["shards"]["added"] == event["shards"]["total"]  # the stopped run had left nothing public
 
 
 def test_users_mistake_fails_at_once(shop: Shop) -> None:

@@ -15,7 +15,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -137,14 +137,18 @@ def airflow_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home / "airflow.db"
 
 
-@pytest.fixture
-def airflow(airflow_database: Path, tmp_path: Path) -> Iterator[Airflow]:
-    """A fresh Airflow with the project's DAG folder, no site yet, no connection yet."""
-    home = tmp_path / "airflow"
+def new_airflow(database: Path, folder: Path) -> Airflow:
+    """A fresh Airflow with the project's DAG folder, no site yet, no connection yet; `database` is copied."""
+    home = folder / "airflow"
     home.mkdir()
-    shutil.copy(airflow_database, home / "airflow.db")
-    dags = copy_dags(tmp_path / "dags")
-    yield Airflow(home, dags, environment(home, dags))
+    shutil.copy(database, home / "airflow.db")
+    dags = copy_dags(folder / "dags")
+    return Airflow(home, dags, environment(home, dags))
+
+
+@pytest.fixture
+def airflow(airflow_database: Path, tmp_path: Path) -> Airflow:
+    return new_airflow(airflow_database, tmp_path)
 
 
 if "airflow" not in sys.modules:
