@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sitemap_ops import __version__
-from sitemap_ops.errors import SitemapOpsError, UsageError
+from sitemap_ops.errors import SitemapOpsError
 
 if TYPE_CHECKING:
     from sitemap_ops.site import Site
@@ -144,14 +144,13 @@ def _reads() -> Iterator[bytes]:
 def _policy(arguments: argparse.Namespace) -> UrlPolicy:
     from dataclasses import replace
 
+    from sitemap_ops.connections import EnvironmentConnections
     from sitemap_ops.site import load_site
     from sitemap_ops.steps.extract import policy_of
+    from sitemap_ops.steps.robots import robots_text
     from sitemap_ops.urls import UrlPolicy
 
     site: Site | None = load_site(arguments.site) if arguments.site else None
-    policy = policy_of(site) if site else UrlPolicy(base=None)
+    policy = policy_of(site, robots_text(site, EnvironmentConnections())) if site else UrlPolicy()
     asked = {"base": arguments.base, "charset": arguments.charset}
-    try:
-        return replace(policy, **{key: value for key, value in asked.items() if value is not None})
-    except ValueError as error:
-        raise UsageError(str(error)) from None
+    return replace(policy, **{key: value for key, value in asked.items() if value is not None})

@@ -32,7 +32,7 @@ ENTRY_SCHEMA = pa.schema(
         ("priority", pa.string()),
     ]
 )
-"""An entry between cleaning and rendering; `instant` is lastmod in seconds since the epoch, null where there is none."""
+"""An entry between cleaning and rendering; `instant` is lastmod in seconds since the epoch, null without one."""
 
 SECTION = pa.field("section", pa.int32())
 """A section's place in the site file; added when sections meet."""
@@ -49,17 +49,23 @@ def distinct(entries: pa.Table) -> pa.Table:
     entries: ENTRY_SCHEMA and `section` (int32). Which one survives does not depend on the input's order (DESIGN 5): the
     earliest section, then the newest lastmod (none is last), then the smallest by rendered bytes.
     """
-    entries = entries.take(pc.sort_indices(entries["loc"])).combine_chunks()
-    loc = entries["loc"].combine_chunks() if entries.num_rows else pa.array([], pa.string())
-    same = pc.equal(loc.slice(1), loc.slice(0, max(len(loc) - 1, 0))).to_numpy(zero_copy_only=False)
-    if not same.any():
+    entries = entries.combine_chunks()
+    if not entries.num_rows:
         return entries
-    first = np.concatenate([[True], ~same])
-    double = np.flatnonzero(np.concatenate([same, [False]]) | ~first)
-    keep = first.copy()
-    keep[double] = False
-    keep[_survivors(entries.take(double), double, np.cumsum(first)[double])] = True
-    return entries.filter(pa.array(keep))
+    loc = entries["loc"].chunk(0)
+    order = pc.sort_indices(loc)
+    ordered = loc.take(order)
+    same = pc.equal(ordered.slice(1), ordered.slice(0, len(ordered) - 1)).to_numpy(zero_copy_only=False)
+    if same.any():
+        first = np.concatenate([[True], ~same])
+        double = np.flatnonzero(np.concatenate([same, [False]]) | ~first)
+        keep = first.copy()
+        keep[double] = False
+        keep[_survivors(entries.take(order.take(pa.array(double))), double, np.cumsum(first)[double])] = True
+        order = order.filter(pa.array(keep))
+        ordered = ordered.filter(pa.array(keep))
+    others = {name: entries[name].chunk(0).take(order) for name in entries.column_names if name != "loc"}
+    return pa.table({"loc": ordered, **others}, schema=entries.schema)
 
 
 def _survivors(entries: pa.Table, positions: np.ndarray, groups: np.ndarray) -> np.ndarray:

@@ -52,7 +52,9 @@ class Workspace(AbstractContextManager["Workspace"]):
             yield unfinished
             unfinished.replace(path)
         except OSError as error:
-            raise TargetError(f"Can't write {error.filename or path}: {error.strerror}. Look at the disk behind `work`.") from error
+            raise TargetError(
+                f"Can't write {error.filename or path}: {error.strerror}. Look at the disk behind `work`."
+            ) from error
         finally:
             unfinished.unlink(missing_ok=True)
         if self._store:
@@ -82,7 +84,9 @@ class Workspace(AbstractContextManager["Workspace"]):
         """What a reference stands for. Raises TargetError where it is not what the reference was made for."""
         body = self.fetch(reference["uri"].removeprefix(self.uri)).read_bytes()
         if hashlib.sha256(body).hexdigest() != reference["digest"]:
-            raise TargetError(f"{reference['uri']} was changed by another attempt of this run: run from the first step again.")
+            raise TargetError(
+                f"{reference['uri']} was changed by another attempt of this run: run from the first step again."
+            )
         return json.loads(body)
 
     def remove(self) -> None:

@@ -20,8 +20,6 @@ NOT_YET: dict[str, frozenset[str] | None] = {
     "engine_sets": None,
     "fresh": None,
     "retention": None,
-    "robots": None,
-    "acl": None,
     "notify": None,
     "sections.source.type": frozenset({"sitemap"}),
     "sections.alternates": None,

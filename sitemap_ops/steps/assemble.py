@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from sitemap_ops.columns import frame
 from sitemap_ops.connections import Connections
 from sitemap_ops.engines import Limits, common_limits
+from sitemap_ops.errors import SourceError
 from sitemap_ops.hashing import hash64
 from sitemap_ops.ordering import distinct, key_ranges
 from sitemap_ops.parallel import ordered_map
@@ -38,6 +39,9 @@ def assemble(
     started = time.monotonic()
     with workspace_of(site, run, connections) as workspace:
         by_section = {part["section"]: workspace.read_json(part) for part in parts}
+        missing = [section.name for section in site.sections if section.name not in by_section]
+        if missing:
+            raise SourceError(f"The section {missing[0]!r} was not read in this run: run its extract step again.")
         sections = [by_section[section.name] for section in site.sections]
         runs = [(rank, workspace.fetch(name)) for rank, part in enumerate(sections) for name in part["runs"]]
         staged = sum(part["entries"] for part in sections)

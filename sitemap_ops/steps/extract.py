@@ -21,6 +21,7 @@ from sitemap_ops.inventory.chunk import Chunk
 from sitemap_ops.ordering import ENTRY_SCHEMA, SECTION, distinct, write_run
 from sitemap_ops.parallel import ordered_map
 from sitemap_ops.site import Section, Site
+from sitemap_ops.steps.robots import robots_text
 from sitemap_ops.steps.run import Progress, Run, instant_of, no_progress, workspace_of
 from sitemap_ops.urls import UrlPolicy
 from sitemap_ops.workspace import Workspace
@@ -54,7 +55,7 @@ def extract(
     started = time.monotonic()
     configured = site.section(section)
     with workspace_of(site, run, connections) as workspace:
-        stage = _Stage(site, configured, policy_of(site), instant_of(run), workspace)
+        stage = _Stage(site, configured, policy_of(site, robots_text(site, connections)), instant_of(run), workspace)
         chunks = inventory.read(configured.source, configured.columns(), connections)
         tally, spread = _Tally(), LastmodSpread()
         for staged in ordered_map(stage, enumerate(chunks)):
@@ -127,8 +128,8 @@ class _Stage:
         return name
 
 
-def policy_of(site: Site) -> UrlPolicy:
-    """The site file's URL policy."""
+def policy_of(site: Site, robots: str | None = None) -> UrlPolicy:
+    """The site file's URL policy, and the text of the robots.txt that it names."""
     urls = site.urls
     return UrlPolicy(
         base=site.base_url,
@@ -138,6 +139,7 @@ def policy_of(site: Site) -> UrlPolicy:
         trailing_slash=urls.trailing_slash,
         include=urls.include,
         exclude=urls.exclude,
+        robots=robots,
     )
 
 

@@ -41,7 +41,7 @@ def publish(
     cut off after the commit, one that the next run completes.
     """
     started = time.monotonic()
-    target = open_store(site.target, connections, aws_conn_id=site.aws_conn_id)
+    target = open_store(site.target, connections, aws_conn_id=site.aws_conn_id, acl=site.acl)
     state = open_store(site.state, connections, aws_conn_id=site.aws_conn_id)
     with workspace_of(site, run, connections) as workspace:
         draft = workspace.read_json(assembled)

@@ -304,7 +304,7 @@ class TestSections:
         assert (section.priority_constant, section.priority_column) == (None, "prio")
 
     @pytest.mark.parametrize(
-        ("written", "constant"), [("1", "1"), ("0", "0"), ("0.8", "0.8"), ("'0,8'", "0.8"), ("1.0", "1")]
+        ("written", "constant"), [("1", "1.0"), ("0", "0.0"), ("0.8", "0.8"), ("'0,8'", "0.8"), ("1.0", "1.0")]
     )
     def test_priority_constants(self, tmp_path, written, constant):
         """A priority that is a number is meant for all rows; a decimal comma can only mean a point."""
