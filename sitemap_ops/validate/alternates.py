@@ -44,11 +44,8 @@ def _codes(code: Column, record: Record) -> None:
         seen.add(pair)
     record.add_rows("hreflang-duplicate", code, again)
     faults = {value: hreflang_fault(value) for value in set(values)}
-    for value, fault in faults.items():
-        if fault:
-            record.add_rows(
-                "hreflang-code", code, np.array([one == value for one in values], bool), f"hreflang: {fault}."
-            )
+    faulty = np.array([faults[value] is not None for value in values], bool)
+    record.add_rows("hreflang-code", code, faulty, lambda value: f"hreflang: {faults[value]}.")
 
 
 def _self_references(href: Column, record: Record, pages: Column) -> Linked:

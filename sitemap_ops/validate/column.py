@@ -32,6 +32,8 @@ class Column:
 
 
 def matches(text: pa.Array, pattern: str) -> np.ndarray:
+    if not len(text):
+        return np.zeros(0, bool)  # compiling a pattern costs more than a small file
     found: np.ndarray = pc.match_substring_regex(text, pattern).to_numpy(zero_copy_only=False)
     return found
 

@@ -28,8 +28,8 @@ from sitemap_ops.validate.unpack import measured, unpack
 if TYPE_CHECKING:
     from sitemap_ops.validate.xsd import Schemas
 
-MAX_ENTRIES_READ = 500_000
-"""Ten times the limit: what goes on is counted no further."""
+MAX_ENTRIES_READ = 200_000
+"""Four times the limit: what goes on is counted no further."""
 
 
 @dataclass(frozen=True)
@@ -124,17 +124,15 @@ def _xml(judged: Judged, decoded: Decoded, site: Site, known: Known) -> None:
     try:
         for batch in reader.batches(blocks):
             judges[0].batch(batch)
-            judged.urls = judges[0].urls
-            _enough(judged.urls)
+            _enough(judges[0].urls)
+        judges[0].finish()
     except Stop:
         if judges:
             judges[0].batch(reader.rest())
         raise
     finally:
-        if judges:
-            judged.urls = judges[0].urls
-            judges[0].finish()
-            _source(reader, judged.record)
+        judged.urls = judges[0].urls if judges else 0
+        _source(reader, judged.record)
 
 
 def _judge_for(root: Root, judged: Judged, site: Site, known: Known) -> Judge:

@@ -72,13 +72,11 @@ def _report_tags(batch: Elements, rows: np.ndarray, record: Record, code: str) -
     """What is of the protocol's namespace is an error, of an extension in its place fine, of others a warning."""
     if not len(rows):
         return
-    for tag in np.unique(batch.tag[rows]):
-        name = batch.names[tag]
-        of_tag = rows[batch.tag[rows] == tag]
-        column, every = names(batch, of_tag), np.ones(len(of_tag), bool)
-        if name.startswith("{"):
-            record.add_rows("unknown-extension", column, every)
-        elif code == "index-structure":
-            record.add_rows(code, column, every, f"An index may not hold <{name}>.")
-        elif name not in EXTENSION_TAGS:
-            record.add_rows(code, column, every, f"The protocol has no <{name}> at this place.")
+    column = names(batch, rows)
+    tag = batch.tag[rows]
+    other = np.array([name.startswith("{") for name in batch.names], bool)[tag]
+    allowed = [] if code == "index-structure" else [batch.code(name) for name in EXTENSION_TAGS]
+    record.add_rows("unknown-extension", column, other)
+    record.add_rows(
+        code, column, ~other & ~np.isin(tag, allowed), lambda tag: f"The protocol has no {tag} at this place."
+    )

@@ -6,7 +6,7 @@ Every fault is counted; only the first few of each kind in each place are kept a
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +42,9 @@ class Finding:
     value: str | None
     message: str
     advice: str
+
+
+Message = str | Callable[[str], str | None] | None
 
 
 def safe(value: str | None) -> str | None:
@@ -87,14 +90,19 @@ class Record:
                 Finding(rule.ids[0], code_of(key), degree, self.location, line, safe(value), said, rule.advice)
             )
 
-    def add_rows(self, key: str, column: Column, where: np.ndarray, message: str | None = None) -> None:
-        """Record one fault for each row of the column where the mask `where` (bool) is true."""
+    def add_rows(self, key: str, column: Column, where: np.ndarray, message: Message = None) -> None:
+        """Record one fault for each row of the column where the mask `where` (bool) is true.
+
+        message: as in `add`, or a function that makes it of the value.
+        """
         rows = where.nonzero()[0]
         if not len(rows) or level(key, self.engines) is None:
             return
         room = max(0, EXAMPLES - self.counts.get(key, 0))
         for row in rows[:room]:
-            self.add(key, value=column.text[row].as_py(), line=int(column.line[row]) or None, message=message)
+            value = column.text[row].as_py()
+            said = message(value) if callable(message) else message
+            self.add(key, value=value, line=int(column.line[row]) or None, message=said)
         if len(rows) > room:
             self.counts[key] = self.counts.get(key, 0) + len(rows) - room
 

@@ -6,7 +6,7 @@ shares code with the writer's URL policy, so that each can find the other's mist
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -126,11 +126,14 @@ def judge_urls(column: Column, record: Record, tag: str, not_absolute: str = "lo
 
 def elsewhere(column: Column, site: Site) -> np.ndarray:
     """Which URLs (bool) are on another host than the site's."""
-    away = np.zeros(len(column), bool)
-    for origin, rows in _origins(column):
-        if site.origin is not None and origin.host != site.origin.host and origin not in site.others:
-            away |= rows
-    return away
+    home = {site.origin, *site.others}
+    hosts_at_home = {origin.host for origin in home if origin is not None}
+
+    def away(scheme: str, authority: str) -> list[str]:
+        return ["away"] if authority and hosts.origin(scheme, authority).host not in hosts_at_home else []
+
+    none = np.zeros(len(column), bool)
+    return _by_authority(column, away).get("away", none) if hosts_at_home else none
 
 
 def encoded_length(text: pa.Array) -> np.ndarray:
@@ -178,29 +181,26 @@ def _lengths(column: Column, size: np.ndarray, record: Record) -> None:
         record.add_rows("yandex-host-too-long", long, size[size > 1_024] - path_size > 1_024)
 
 
-def _starts(column: Column) -> Iterator[tuple[str, str, np.ndarray]]:
-    """Each different scheme and authority, and which rows (bool) have it."""
+def _authorities(column: Column, record: Record, site: Site) -> None:
+    def faults(scheme: str, authority: str) -> list[str]:
+        foreign = _foreign(hosts.origin(scheme, authority), site) if authority else []
+        return [*hosts.judge(scheme, authority), *foreign]
+
+    for code, rows in _by_authority(column, faults).items():
+        record.add_rows(code, column, rows)
+
+
+def _by_authority(column: Column, judge: Callable[[str, str], Iterable[str]]) -> dict[str, np.ndarray]:
+    """Which rows (bool) have which of the codes that `judge` gives for a scheme and authority: asked once for each."""
     found = pc.extract_regex(column.text, r"^(?P<start>[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\]*)")
     starts = pc.struct_field(found, "start").dictionary_encode()
     index = pc.fill_null(starts.indices, -1).to_numpy(zero_copy_only=False)
-    for code, start in enumerate(starts.dictionary.to_pylist()):
+    members: dict[str, list[int]] = {}
+    for at, start in enumerate(starts.dictionary.to_pylist()):
         scheme, _, authority = start.partition("://")
-        yield scheme, authority, index == code
-
-
-def _origins(column: Column) -> Iterator[tuple[Origin, np.ndarray]]:
-    for scheme, authority, rows in _starts(column):
-        if authority:
-            yield hosts.origin(scheme, authority), rows
-
-
-def _authorities(column: Column, record: Record, site: Site) -> None:
-    for scheme, authority, rows in _starts(column):
-        for code in hosts.judge(scheme, authority):
-            record.add_rows(code, column, rows)
-    for origin, rows in _origins(column):
-        for code in _foreign(origin, site):
-            record.add_rows(code, column, rows)
+        for code in judge(scheme, authority):
+            members.setdefault(code, []).append(at)
+    return {code: np.isin(index, some) for code, some in members.items()}
 
 
 def _foreign(origin: Origin, site: Site) -> list[str]:

@@ -14,7 +14,7 @@ from typing import Protocol
 from urllib.parse import quote, unquote, urlsplit
 
 from sitemap_ops.errors import UsageError
-from sitemap_ops.storage import Store
+from sitemap_ops.storage import Store, check_key
 from sitemap_ops.validate.robots import Robots
 from sitemap_ops.validate.stop import Stop
 from sitemap_ops.validate.unpack import BLOCK, MAX_BYTES
@@ -84,8 +84,7 @@ class Folder:
         return [path.relative_to(self.root).as_posix() for path in sorted(self.root.rglob("*")) if path.is_file()]
 
     def exists(self, name: str) -> bool:
-        path = (self.root / name).resolve()
-        return path.is_relative_to(self.root.resolve()) and path.is_file()
+        return (self.root / name).is_file()
 
     def open(self, name: str) -> tuple[Iterator[bytes], Mapping[str, str] | None]:
         return self._read(self.root / name), None
@@ -138,6 +137,21 @@ class Objects:
         return f"{self.store.uri.rstrip('/')}/{name}"
 
 
+def _path(url: str) -> str:
+    try:
+        return urlsplit(url).path
+    except ValueError:
+        return ""
+
+
+def _is_key(name: str) -> bool:
+    """Whether a name stays below its root."""
+    try:
+        return check_key(name) == name
+    except UsageError:
+        return False
+
+
 def _blocks(body: bytes) -> Iterator[bytes]:
     view = memoryview(body)
     for start in range(0, len(body), BLOCK):
@@ -179,10 +193,10 @@ class Tree:
             candidates = [unquote(loc.removeprefix(base).partition("?")[0])]
         else:
             folder = index.rpartition("/")[0]
-            segments = [part for part in unquote(urlsplit(loc).path).split("/") if part not in ("", ".", "..")]
+            segments = [part for part in unquote(_path(loc)).split("/") if part not in ("", ".", "..")]
             tails = ["/".join(segments[at:]) for at in range(max(0, len(segments) - 8), len(segments))]
             candidates = [f"{folder}/{tail}" if folder else tail for tail in tails]
-        return next((name for name in candidates if name and self.files.exists(name)), None)
+        return next((name for name in candidates if _is_key(name) and self.files.exists(name)), None)
 
     def robots(self) -> Robots | None:
         if not self.files.exists("robots.txt"):

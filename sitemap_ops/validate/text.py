@@ -12,7 +12,7 @@ from sitemap_ops.validate.column import Column, mask
 from sitemap_ops.validate.findings import Record
 from sitemap_ops.validate.stop import Stop
 
-BATCH_BYTES = 4 * 1_048_576
+BATCH_BYTES = 1_048_576
 MAX_LINE_BYTES = 1_048_576
 
 

@@ -72,17 +72,14 @@ def judge_changefreq(column: Column, record: Record) -> None:
     good = mask(pc.is_in(column.text, pa.array(CHANGEFREQ)))
     if good.all():
         return
-    bad = column.where(~good)
-    for value in pc.unique(bad.text).to_pylist()[:100]:
-        english = _meaning(value)
-        message = f"A changefreq is {value[:40]!r}, where {english!r} was meant." if english else None
-        record.add_rows("changefreq-value", bad, mask(pc.equal(bad.text, value)), message)
-    _bytes(bad, record)
+    record.add_rows("changefreq-value", column, ~good, _translation)
+    _bytes(column, record)
 
 
-def _meaning(value: str) -> str | None:
+def _translation(value: str) -> str | None:
     word = value.strip().lower()
-    return word if word in CHANGEFREQ else _TRANSLATED.get(word)
+    english = word if word in CHANGEFREQ else _TRANSLATED.get(word)
+    return f"A changefreq is {value!r}, where {english!r} was meant." if english else None
 
 
 def judge_priority(column: Column, record: Record, tally: Tally | None = None) -> None:

@@ -99,7 +99,13 @@ class Walk:
         return judged
 
     def _children(self, index: str, judged: Judged) -> Iterator[str]:
+        """The locations of what an index lists; reports what is not there, may not be opened, or is listed twice."""
+        seen: set[str] = set()
         for child in judged.children:
+            if child.loc in seen:
+                judged.record.add("duplicate-loc", value=child.loc, line=child.line)
+                continue
+            seen.add(child.loc)
             try:
                 location = self.place.find(child.loc, index)
             except Stop as stop:
