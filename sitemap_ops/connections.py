@@ -65,8 +65,13 @@ class EnvironmentConnections:
 
     def s3(self, conn_id: str | None) -> S3Client:
         import boto3
+        from botocore.exceptions import BotoCoreError
 
         from sitemap_ops.storage.s3 import client_config
 
-        session = boto3.Session()
-        return session.client("s3", config=client_config(session.client("s3").meta.endpoint_url))
+        try:
+            session = boto3.Session()
+            endpoint_url = session.client("s3").meta.endpoint_url
+            return session.client("s3", config=client_config(endpoint_url))
+        except (BotoCoreError, ValueError) as error:
+            raise UsageError(f"boto3 can't make an S3 client of your AWS settings: {error}.") from None

@@ -50,7 +50,7 @@ def test_escapes() -> None:
 
 
 def test_namespace() -> None:
-    """C-48, C-49, C-54: the one namespace in use is the constant, byte for byte, declared once; no prefix is made up."""
+    """C-48, C-49, C-54: only the namespace in use is declared, once, byte for byte; no prefix is made up."""
     data = document({"loc": "https://a.example/"})
     assert data.count(b"xmlns") == 1
     assert b"ns0:" not in data
