@@ -24,13 +24,13 @@ from sitemap_ops.urls.compiled import Rules, compile_rules
 from sitemap_ops.urls.octets import matches, replace_rows, rows_holding
 from sitemap_ops.urls.paths import apply_trailing_slash, remove_dot_segments
 from sitemap_ops.urls.policy import UrlPolicy
-from sitemap_ops.urls.references import ABSOLUTE, NETWORK, RELATIVE, References, take_apart, without_origin
+from sitemap_ops.urls.references import ABSOLUTE, NETWORK, RELATIVE, ROOTED, References, take_apart, without_origin
 from sitemap_ops.urls.text import as_text
 
 MAX_LENGTH = 2_047
 """Characters of an encoded loc (P-05, U-33)."""
 _BLOCK_ROWS = 131_072
-_REPAIR_ROWS = 16_384
+_REPAIR_ROWS = 32_768
 
 INVISIBLE = (
     "\t\n\x0b\x0c\r \x85\xa0\xad\u061c\u1680\u180e"
@@ -131,47 +131,47 @@ def _clean(work: _Work, text: pa.Array, rules: Rules) -> tuple[pa.Array, np.ndar
     done = matches(text, rules.clean)
     offsets, data = text_buffers(text)
     lengths = np.diff(offsets)
-    done &= lengths <= MAX_LENGTH
-    if rules.base is None:
-        return text, done
-    rooted = done & (np.append(data, np.uint8(0))[offsets[:-1]] == ord("/"))
-    if rooted.any():
-        done[rooted] = lengths[rooted] + len(rules.base.origin) <= MAX_LENGTH
-        rooted &= done
-        work.note(rooted, "loc-resolved")
-        text = pc.binary_join_element_wise(pc.if_else(pa.array(rooted), rules.base.origin, ""), text, "")
-    return text, done
+    if rules.base is not None and rules.clean_relative is not None and not done.all():
+        relative = np.flatnonzero(matches(text, rules.clean_relative, ~done))
+        if len(relative):
+            done[relative] = True
+            before = np.full(len(text), ABSOLUTE)
+            before[relative] = np.where(data[offsets[relative]] == ord("/"), ROOTED, RELATIVE)
+            lengths = lengths + np.array([len(prefix) for prefix in rules.base.by_kind])[before]
+            text = pc.binary_join_element_wise(pa.array(rules.base.by_kind).take(pa.array(before)), text, "")
+            work.note(relative, "loc-resolved")
+    return text, done & (lengths <= MAX_LENGTH)
 
 
 def _repair(work: _Work, text: pa.Array, rules: Rules) -> pa.Array:
     """The locs of a block of rows (no nulls); anything at all where a row is refused."""
     trimmed = pc.utf8_trim(text, characters=INVISIBLE)
     work.note(pc.not_equal(pc.binary_length(trimmed), pc.binary_length(text)).to_numpy(False), "url-trimmed")
-    _refuse_characters(work, trimmed)
     parts = take_apart(trimmed)
+    held = parts.held
+    _refuse_characters(work, trimmed, parts)
     prefixes = work.keep(_prefixes(work, parts, rules))
-    rests, percents = _encode(work, work.keep(parts.rests), rules.charset)
-    locs, found = remove_dot_segments(pc.binary_join_element_wise(prefixes, rests, ""))
+    rests = _encode(work, work.keep(parts.rests), held, rules.charset)
+    locs = pc.binary_join_element_wise(prefixes, rests, "")
+    locs, found = remove_dot_segments(locs, held & (octets.DOT | octets.PERCENT) > 0)
     work.note(found, "dot-segments")
     if rules.drop:
-        found = matches(locs, rules.drop.pattern)
+        found = matches(locs, rules.drop.pattern, held & octets.QUESTION > 0)
         if found.any():
             locs = replace_rows(locs, found, rules.drop.drop(locs.filter(pa.array(found))))
             work.note(found, "tracking-param-removed")
     locs, found = apply_trailing_slash(locs, rules.trailing_slash)
     work.note(found, "trailing-slash")
     work.refuse(pc.greater(pc.binary_length(locs), MAX_LENGTH).to_numpy(False), "loc-too-long")
-    _take_notes(work, locs, rests, percents, rules.charset)
+    _take_notes(work, locs, held, rules.charset)
     return locs
 
 
-def _refuse_characters(work: _Work, text: pa.Array) -> None:
+def _refuse_characters(work: _Work, text: pa.Array, parts: References) -> None:
     """U-02, U-03, P-23: what no URL can hold, wherever it stands, and what shows that the text was decoded wrongly."""
-    offsets, data = text_buffers(text)
-    work.refuse(offsets[1:] == offsets[:-1], "loc-missing")
-    held = octets.classes(offsets, data)
-    work.refuse(held & octets.NEWLINE > 0, "url-inner-newline")
-    work.refuse(held & octets.CONTROL > 0, "url-control-char")
+    work.refuse(parts.empty, "loc-missing")
+    work.refuse(matches(text, r"[\t\r\n]", parts.control), "url-inner-newline")
+    work.refuse(parts.control, "url-control-char")
     if rows_holding(text, b"\xef\xbf").any():
         for noncharacter in "\ufffe\uffff":
             work.refuse(rows_holding(text, noncharacter.encode()), "url-control-char")
@@ -186,11 +186,9 @@ def _prefixes(work: _Work, parts: References, rules: Rules) -> pa.Array:
     relative = parts.kind != ABSOLUTE
     if rules.base is None:
         work.refuse(relative, "loc-not-absolute")
-        bases = ["", "", "", "", "", ""]
-    else:
-        work.note(relative, "loc-resolved")
-        bases = ["", "", rules.base.origin, rules.base.folder, rules.base.path, rules.base.url]
-    _note_lost_schemes(work, parts)
+    work.note(relative, "loc-resolved")
+    dotted = (parts.kind == RELATIVE) & (parts.held & octets.DOT > 0)
+    work.note(matches(parts.rests, notes.LOOKS_LIKE_HOST, dotted), "loc-looks-like-host")
     work.note(parts.has_fragment, "url-fragment-removed")
 
     own_head = parts.kind <= NETWORK
@@ -209,25 +207,18 @@ def _prefixes(work: _Work, parts: References, rules: Rules) -> pa.Array:
     no_path = own_head & parts.bare
     work.note(no_path, "not-normalised")
     numbers = np.where(own_head, 2 * codes + no_path, len(table) + parts.kind)
-    return pa.array(table + bases).take(pa.array(numbers))
+    bases = rules.base.by_kind if rules.base else [""] * 6
+    return pa.array([*table, *bases]).take(pa.array(numbers))
 
 
-def _note_lost_schemes(work: _Work, parts: References) -> None:
-    rows = np.flatnonzero((parts.kind == RELATIVE) & (work.reason == 0))
-    if len(rows):
-        found = rows[matches(parts.rests.take(pa.array(rows)), notes.LOOKS_LIKE_HOST)]
-        work.changes[found] |= np.uint32(BIT["loc-looks-like-host"])
-
-
-def _encode(work: _Work, rests: pa.Array, charset: str) -> tuple[pa.Array, np.ndarray]:
-    """Paths and queries percent-encoded (U-08 to U-18), and which of them had a "%" (bool)."""
-    held = octets.classes(*text_buffers(rests))
-    foreign, percents = held & octets.NON_ASCII > 0, held & octets.PERCENT > 0
+def _encode(work: _Work, rests: pa.Array, held: np.ndarray, charset: str) -> pa.Array:
+    """Paths and queries percent-encoded (U-08 to U-18); `held` has their classes of bytes."""
+    foreign = held & octets.NON_ASCII > 0
     work.note(foreign, "loc-not-encoded")
     work.note(held & octets.ILLEGAL > 0, "url-char-encoded")
-    unfinished = held > 0
+    unfinished = held & (octets.NON_ASCII | octets.ILLEGAL | octets.PERCENT) > 0
     if not unfinished.any():
-        return rests, percents
+        return rests
     source = rests
     if charset != UTF_8 and foreign.any():
         encoded = encode_rows(rests.filter(pa.array(foreign)).to_pylist(), charset)
@@ -238,24 +229,19 @@ def _encode(work: _Work, rests: pa.Array, charset: str) -> tuple[pa.Array, np.nd
     result = octets.percent_encode(source.filter(pa.array(unfinished)))
     work.note(np.flatnonzero(unfinished)[result.stray], "stray-percent")
     work.note(np.flatnonzero(unfinished)[result.respelled], "not-normalised")
-    return replace_rows(rests, unfinished, result.text), percents
+    return replace_rows(rests, unfinished, result.text)
 
 
-def _take_notes(work: _Work, locs: pa.Array, rests: pa.Array, percents: np.ndarray, charset: str) -> None:
-    """What is odd about a loc and stays as it is."""
-
-    def note(among: np.ndarray, pattern: str, code: str, *, lacking: bool = False) -> None:
-        rows = np.flatnonzero(among)
-        if len(rows):
-            work.note(rows[matches(locs.take(pa.array(rows)), pattern) ^ lacking], code)
-
-    note(percents, notes.PERCENT_CONTROL, "percent-control")
-    note(percents, notes.DOUBLE_ENCODED, "double-encoded")
+def _take_notes(work: _Work, locs: pa.Array, held: np.ndarray, charset: str) -> None:
+    """What is odd about a loc and stays as it is; `held` has the classes of bytes that each row came with."""
+    percents = held & octets.PERCENT > 0
+    work.note(matches(locs, notes.PERCENT_CONTROL, percents), "percent-control")
+    work.note(matches(locs, notes.DOUBLE_ENCODED, percents), "double-encoded")
     if charset == UTF_8:
-        note(percents, notes.PERCENT_UTF_8, "percent-not-utf8", lacking=True)
-    note(rows_holding(locs, b"?"), notes.EMPTY_QUERY, "empty-query")
-    note(rows_holding(locs, b"=") | rows_holding(locs, b"/("), notes.SESSION_ID, "session-id")
-    note(rows_holding(rests, b"//"), notes.URL_IN_PATH, "url-in-path")
+        work.note(percents & ~matches(locs, notes.PERCENT_UTF_8, percents), "percent-not-utf8")
+    work.note(matches(locs, notes.EMPTY_QUERY, held & octets.QUESTION > 0), "empty-query")
+    work.note(matches(locs, notes.SESSION_ID, held & octets.SESSION > 0), "session-id")
+    work.note(matches(locs, notes.URL_IN_PATH, held & (octets.COLON | octets.PERCENT) > 0), "url-in-path")
 
 
 def _filter(work: _Work, locs: pa.Array, rules: Rules) -> None:

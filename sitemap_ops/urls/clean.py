@@ -12,34 +12,44 @@ from collections.abc import Iterable
 from sitemap_ops.urls.notes import SESSION_NAMES
 from sitemap_ops.urls.policy import TrailingSlash
 
-# Of RFC 3986's pchar these are left to the slow path: ":" for a second "://" (C-30), ";" and "(" for session ids (P-51),
-# "%" for its triplets; and a "." at the start of a segment.
-_SEGMENT = r"[A-Za-z0-9\-_~!$&')*+,=@][A-Za-z0-9\-._~!$&')*+,=@]*"
-_BODY = {
-    "keep": rf"{_SEGMENT}(?:/(?:{_SEGMENT})?)*",
-    "add": rf"{_SEGMENT}(?:/(?:{_SEGMENT})?)*/",
-    "remove": rf"{_SEGMENT}(?:(?:/(?:{_SEGMENT})?)*/{_SEGMENT})?",
+# Of RFC 3986's pchar these are left to the slow path: ":" for a second "://" (C-30), ";" and "(" for session ids
+# (P-51), "%" for its triplets; and a "." at the start of a segment.
+_CHARACTERS = r"A-Za-z0-9\-_~!$&')*+,=@"
+_SEGMENT = rf"[{_CHARACTERS}][{_CHARACTERS}.]*"
+_MORE = {
+    "keep": rf"(?:/(?:{_SEGMENT})?)*",
+    "add": rf"(?:/(?:{_SEGMENT})?)*/",
+    "remove": rf"(?:(?:/(?:{_SEGMENT})?)*/{_SEGMENT})?",
 }
+"""What follows a first segment."""
 _NAME_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$'()*+,:@/?"
 _NAME = f"[{re.escape(_NAME_CHARACTERS)}]"
 _VALUE = f"[{re.escape(_NAME_CHARACTERS)}=]*"
 
+_PREFIX = 4
+"""Characters by which a parameter's name is told from the named ones: enough, and the pattern stays small."""
 
-def clean_pattern(
-    origins: Iterable[str], *, rooted: bool, trailing_slash: TrailingSlash, dropped: Iterable[str]
-) -> str:
-    """An RE2 pattern for canonical URLs of the origins and, where `rooted`, for references that only lack their origin.
 
+def clean_patterns(origins: Iterable[str], trailing_slash: TrailingSlash, dropped: Iterable[str]) -> tuple[str, str]:
+    """RE2 patterns for canonical URLs of the origins, and for such that only lack what stands before them.
+
+    That is their origin (`/a/b`) or the base's folder (`a/b`; no "." in the first segment, it might be a host).
     dropped: the names of `drop_params`, percent-encoded. No parameter may start as one of them does, whatever the case.
     """
-    origin = f"(?:{'|'.join(map(re.escape, sorted(origins)))}){'?' if rooted else ''}"
-    path = f"/(?:{_BODY[trailing_slash]})?"
-    prefixes = {name.partition("*")[0].lower() for name in (*SESSION_NAMES, *dropped)}
+    own = "|".join(map(re.escape, sorted(origins)))
+    more = _MORE[trailing_slash]
+    query = _query({name.partition("*")[0].lower()[:_PREFIX] for name in (*SESSION_NAMES, *dropped)})
+    path = f"/(?:{_SEGMENT}{more})?"
+    return f"^(?:{own}){path}{query}$", f"^(?:{path}|[{_CHARACTERS}]+{more}){query}$"
+
+
+def _query(prefixes: set[str]) -> str:
+    """A pattern for a query, or none, without parameters that start with one of the prefixes."""
     name = _start_with_none_of(prefixes)
     if name is None:
-        return f"^{origin}{path}$"
-    parameter = f"{name}?(?:={_VALUE})?"
-    return rf"^{origin}{path}(?:\?{name}(?:={_VALUE})?(?:&{parameter})*)?$"
+        return ""
+    value = f"(?:={_VALUE})?"
+    return rf"(?:\?{name}{value}(?:&{name}?{value})*)?"
 
 
 def _start_with_none_of(prefixes: set[str]) -> str | None:

@@ -10,7 +10,7 @@ import pyarrow as pa
 from sitemap_ops.errors import UsageError
 from sitemap_ops.urls.authority import Admission
 from sitemap_ops.urls.charsets import encode_rows
-from sitemap_ops.urls.clean import clean_pattern
+from sitemap_ops.urls.clean import clean_patterns
 from sitemap_ops.urls.filters import PathPatterns, Robots
 from sitemap_ops.urls.octets import percent_encode
 from sitemap_ops.urls.params import ParamDropper
@@ -27,15 +27,26 @@ class Base:
     path: str
     url: str
 
+    @property
+    def by_kind(self) -> tuple[str, ...]:
+        """What stands before a reference, by its kind (`references`); nothing before one with its own authority."""
+        return ("", "", self.origin, self.folder, self.path, self.url)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing in the folder's path could be worth a note."""
+        return not set("%:;(").intersection(self.folder.removeprefix(self.origin))
+
 
 @dataclass(frozen=True)
 class Rules:
-    """What the steps of `canonical` need of a policy. clean: the RE2 pattern of `clean`, None where no row is."""
+    """What the steps of `canonical` need of a policy. The patterns are None where no row can be clean."""
 
     base: Base | None
     admission: Admission
     charset: str
     clean: str | None
+    clean_relative: str | None
     drop: ParamDropper | None
     trailing_slash: TrailingSlash
     exclude: PathPatterns
@@ -44,22 +55,17 @@ class Rules:
 
 
 def compile_rules(policy: UrlPolicy, base: str | None) -> Rules:
-    """The rules of a policy; `base` is its base in canonical form. Raises UsageError where an option can't be encoded."""
+    """The rules of a policy; `base` is its base in canonical form. Raises UsageError for what can't be encoded."""
     encode = partial(_encoded, charset=policy.charset)
     admission = policy.admission
-    clean = None
-    if admission.origins:
-        clean = clean_pattern(
-            admission.origins,
-            rooted=base is not None,
-            trailing_slash=policy.trailing_slash,
-            dropped=map(encode, policy.drop_params),
-        )
+    own_base = _base(base) if base is not None else None
+    clean, clean_relative = clean_patterns(admission.origins, policy.trailing_slash, map(encode, policy.drop_params))
     return Rules(
-        base=_base(base) if base is not None else None,
+        base=own_base,
         admission=admission,
         charset=policy.charset,
-        clean=clean,
+        clean=clean if admission.origins else None,
+        clean_relative=clean_relative if own_base is not None and own_base.is_plain else None,
         drop=ParamDropper(policy.drop_params, encode) if policy.drop_params else None,
         trailing_slash=policy.trailing_slash,
         exclude=PathPatterns(policy.exclude, encode),

@@ -46,7 +46,8 @@ class PathPatterns:
             return matches(paths, self._re2)
         coded = paths.dictionary_encode()
         found = [any(pattern.search(path) for pattern in self._python) for path in coded.dictionary.to_pylist()]
-        return np.array(found, np.bool_)[coded.indices.to_numpy()]
+        rows: np.ndarray = np.array(found, np.bool_)[coded.indices.to_numpy()]
+        return rows
 
 
 class Robots:

@@ -35,7 +35,7 @@ LOOKS_LIKE_HOST: Final = (
     r"(?i)^(?:www\.[^/?#]*\.[^/?#]+(?:[/?#]|$)"
     r"|[^/?#.]+(?:\.[^/?#.]+)*\.\pL{2,}/"
     r"|[^/?#.]+(?:\.[^/?#.]+)*\.(?:com|net|org|info|edu|gov)(?:[?#]|$)"
-    r"|https?(?:%3A|;)?//)"
+    r"|https?(?:%3A|;)?//[^/?#]*\.)"
 )
 """A relative reference whose author may have forgotten `https://`, or broken it (DESIGN 5, C-38).
 

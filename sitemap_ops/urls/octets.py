@@ -23,8 +23,8 @@ UNRESERVED = frozenset(string.ascii_letters + string.digits + "-._~")
 ALLOWED = UNRESERVED | frozenset("!$&'()*+,;=:@/?")
 """What may stand unencoded in a path or query: RFC 3986 sections 3.3 and 3.4 (U-08, U-11, U-13)."""
 
-NEWLINE, CONTROL, NON_ASCII, ILLEGAL, PERCENT = 1, 2, 4, 8, 16
-"""Classes of bytes, as bits: tab, CR and LF; other C0 controls and DEL; 80 to FF; ASCII to be encoded; "%"."""
+CONTROL, NON_ASCII, ILLEGAL, PERCENT, QUESTION, DOT, COLON, SESSION = (1 << bit for bit in range(8))
+"""Classes of bytes, as bits. CONTROL: C0 and DEL; ILLEGAL: other ASCII that has to be encoded; SESSION: "=" and "("."""
 
 _LONE_PERCENT = 0x01
 """Stands for a "%" that starts no triplet while a buffer is rewritten (real control characters are refused before)."""
@@ -33,15 +33,12 @@ _BLOCK = 1 << 16
 
 
 def _class_of(byte: int) -> int:
-    if byte in b"\t\r\n":
-        return NEWLINE
     if byte < 0x20 or byte == 0x7F:
         return CONTROL
     if byte > 0x7F:
         return NON_ASCII
-    if byte == ord("%"):
-        return PERCENT
-    return 0 if chr(byte) in ALLOWED | {"#"} else ILLEGAL
+    marks = {"%": PERCENT, "?": QUESTION, ".": DOT, ":": COLON, "=": SESSION, "(": SESSION, "#": 0}
+    return marks.get(chr(byte), 0 if chr(byte) in ALLOWED else ILLEGAL)
 
 
 _CLASSES = bytes(map(_class_of, range(256)))
@@ -87,12 +84,12 @@ def _reduce(operation: np.ufunc, offsets: np.ndarray, values: np.ndarray, dtype:
 
 
 def rows_at(offsets: np.ndarray, positions: np.ndarray) -> np.ndarray:
-    """The row in which each byte position lies."""
-    return np.searchsorted(offsets, positions, "right") - 1
+    """The row in which each of the sorted byte positions lies."""
+    return np.repeat(np.arange(len(offsets) - 1), np.diff(np.searchsorted(positions, offsets)))
 
 
 def rows_holding(array: pa.Array, needle: bytes) -> np.ndarray:
-    """Which rows of a string array hold a short needle (bool). Arrow's own substring search takes three times as long."""
+    """Which rows of a string array hold a short needle (bool); in a third of the time of Arrow's substring search."""
     offsets, data = text_buffers(array)
     hits = np.flatnonzero(data[: len(data) - len(needle) + 1] == needle[0])
     for i, byte in enumerate(needle[1:], 1):
@@ -141,12 +138,12 @@ def percent_encode(array: pa.Array) -> Encoded:
         data[percents] = octet[plain]
         data[[percents + 1, percents + 2]] = 0
     data = data[: len(source)]
-    lengths = _reduce(np.add, offsets, translate(data, _WRITTEN_LENGTH), np.int64)
-    return Encoded(from_text_buffers(np.append(0, np.cumsum(lengths)), _expand(data)), stray, respelled)
+    lengths = _reduce(np.add, offsets, translate(data, _WRITTEN_LENGTH), np.int32)
+    return Encoded(from_text_buffers(np.append(0, np.cumsum(lengths, dtype=np.int64)), _expand(data)), stray, respelled)
 
 
 def _expand(data: np.ndarray) -> np.ndarray:
-    blocks = (_WRITTEN[data[start : start + _BLOCK]] for start in range(0, len(data), _BLOCK))
+    blocks = (np.take(_WRITTEN, data[start : start + _BLOCK]) for start in range(0, len(data), _BLOCK))
     return np.frombuffer(b"".join(block.tobytes().translate(None, b"\0") for block in blocks), np.uint8)
 
 
@@ -157,7 +154,13 @@ def replace_rows(array: pa.Array, rows: np.ndarray, values: pa.Array) -> pa.Arra
     return pc.replace_with_mask(array, pa.array(rows), values)
 
 
-def matches(array: pa.Array, pattern: str) -> np.ndarray:
-    """Which rows of a string array an RE2 pattern is found in (bool); nulls are not."""
-    found = pc.match_substring_regex(array, pattern)
-    return (found.fill_null(False) if found.null_count else found).to_numpy(zero_copy_only=False)
+def matches(array: pa.Array, pattern: str, among: np.ndarray | None = None) -> np.ndarray:
+    """Which rows of a string array, or of those that a mask names, an RE2 pattern is found in (bool); nulls are not."""
+    if among is not None:
+        found = among.copy()
+        if among.any():
+            found[among] = matches(array.filter(pa.array(among)), pattern)
+        return found
+    result = pc.match_substring_regex(array, pattern)
+    found = (result.fill_null(False) if result.null_count else result).to_numpy(zero_copy_only=False)
+    return np.asarray(found)

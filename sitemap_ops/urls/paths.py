@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sitemap_ops.urls.octets import matches, replace_rows, rows_holding
+from sitemap_ops.urls.octets import matches, replace_rows
 from sitemap_ops.urls.policy import TrailingSlash
 
 _DOT_SEGMENT = r"^[^?]*/\.\.?(?:[/?]|$)"
@@ -16,11 +16,12 @@ _SPARE_SLASH = r"^[^/]*//[^/?]*/[^?]*/(?:\?|$)"
 _BEFORE_SLASHES = r"^([^/]*//[^/]*(?:/|(?:/+[^/?]+)+))/+(\?.*)?$"
 
 
-def remove_dot_segments(urls: pa.Array) -> tuple[pa.Array, np.ndarray]:
-    """Absolute URLs without `.` and `..` segments (U-28; RFC 3986 section 5.2.4), and which of them had some (bool)."""
-    found = rows_holding(urls, b"/.")
-    if found.any():
-        found[found] = matches(urls.filter(pa.array(found)), _DOT_SEGMENT)
+def remove_dot_segments(urls: pa.Array, among: np.ndarray) -> tuple[pa.Array, np.ndarray]:
+    """Absolute URLs without `.` and `..` segments (U-28; RFC 3986 section 5.2.4), and which of them had some (bool).
+
+    among: the rows (bool) that hold a "." at all.
+    """
+    found = matches(urls, _DOT_SEGMENT, among)
     if found.any():
         resolved = [_resolve(url) for url in urls.filter(pa.array(found)).to_pylist()]
         urls = replace_rows(urls, found, pa.array(resolved, pa.string()))

@@ -12,13 +12,14 @@ import numpy as np
 import pyarrow as pa
 
 from sitemap_ops.columns import from_text_buffers, text_buffers
-from sitemap_ops.urls.octets import matches, rows_at
+from sitemap_ops.urls.octets import CONTROL, classes, matches, rows_at, translate
 
 ABSOLUTE, NETWORK, ROOTED, RELATIVE, QUERY_ONLY, SAME_DOCUMENT = range(6)
 """Kinds of reference (RFC 3986 section 4.2): `http(s)://…`, `//host…`, `/path`, `path`, `?query`, `#fragment`."""
 
 _SCHEME = r"^[A-Za-z][A-Za-z0-9+.\-]*:"
 _OWN_SCHEME = r"^(?i:https?):"
+_IS_MARK = bytes(byte in b"/?#\\" for byte in range(256))
 _HTTP, _HTTPS = (np.uint64(int.from_bytes(prefix, "little")) for prefix in (b"http://", b"https://"))
 _LOWER = np.uint64(0x2020202020202020)
 _SEVEN_BYTES = np.uint64(0x00FFFFFFFFFFFFFF)
@@ -30,16 +31,19 @@ class References:
 
     kind: one of the kinds above (uint8).
     heads: `scheme://authority`, `//authority` or "" (string array).
-    rests: path and query, as they stand.
+    rests: path and query, as they stand. held: the classes of bytes in them (`octets`; uint8 bit set).
     has_fragment: bool. bare: no path before the query or end (bool).
-    no_host, other_scheme, backslash: rows to refuse (bool): U-01, U-07.
+    empty, control, no_host, other_scheme, backslash: rows to refuse (bool): U-01, U-03, U-07.
     """
 
     kind: np.ndarray
     heads: pa.Array
     rests: pa.Array
+    held: np.ndarray
     has_fragment: np.ndarray
     bare: np.ndarray
+    empty: np.ndarray
+    control: np.ndarray
     no_host: np.ndarray
     other_scheme: np.ndarray
     backslash: np.ndarray
@@ -62,15 +66,13 @@ def take_apart(text: pa.Array) -> References:
         no_host[other[own]] = True
         other_scheme[other[matches(candidates, _SCHEME) & ~own]] = True
 
-    slashes, questions, hashes = (np.flatnonzero(data == byte) for byte in b"/?#")
+    marks = np.flatnonzero(translate(data, _IS_MARK).view(np.bool_))
+    hashes, questions, backslashes = (marks[data[marks] == byte] for byte in b"#?\\")
     rest_starts = starts.copy()
     with_head = np.flatnonzero(kind <= NETWORK)
-    rest_starts[with_head] = np.minimum.reduce(
-        [_first(found, authority_starts[with_head], ends[with_head]) for found in (slashes, questions, hashes)]
-    )
+    rest_starts[with_head] = _first(marks, authority_starts[with_head], ends[with_head])
     rest_ends = _first(hashes, rest_starts, ends)
     query_starts = _first(questions, rest_starts, rest_ends)
-    backslashes = np.flatnonzero(data == ord("\\"))
     rows = rows_at(offsets, backslashes)
     backslash = np.zeros(len(text), np.bool_)
     backslash[rows[backslashes < query_starts[rows]]] = True
@@ -78,12 +80,16 @@ def take_apart(text: pa.Array) -> References:
     pieces = np.empty(3 * len(text) + 1, np.int64)
     pieces[0::3], pieces[1::3], pieces[2::3] = offsets, rest_starts, rest_ends
     parts = from_text_buffers(pieces, data)
+    held = classes(pieces, data).reshape(-1, 3)
     return References(
         kind=kind,
         heads=_every_third(parts, 0),
         rests=_every_third(parts, 1),
+        held=held[:, 1],
         has_fragment=rest_ends < ends,
         bare=query_starts == rest_starts,
+        empty=starts == ends,
+        control=np.bitwise_or.reduce(held, axis=1) & CONTROL > 0,
         no_host=no_host,
         other_scheme=other_scheme,
         backslash=backslash,
@@ -122,8 +128,11 @@ def _kinds(offsets: np.ndarray, data: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 def _first(positions: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
     """The first of the sorted positions at or after each start, or the end where there is none before it."""
-    found = np.append(positions, np.iinfo(np.int64).max)[np.searchsorted(positions, starts)]
-    return np.minimum(found, ends)
+    if not len(positions):
+        return ends
+    found: np.ndarray = np.append(positions, np.iinfo(np.int64).max)[np.searchsorted(positions, starts)]
+    np.minimum(found, ends, out=found)
+    return found
 
 
 def _every_third(parts: pa.Array, first: int) -> pa.Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import EllipsisType
 from typing import Any
 
 import numpy as np
@@ -37,11 +38,11 @@ def _objects(values: pd.Series) -> list[Any]:
         if pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
             binary = pa.binary() if pa.types.is_string(array.type) else pa.large_binary()
             array = pa.Array.from_buffers(binary, len(array), array.buffers(), array.null_count, array.offset)
-        return array.to_pylist()
+        return list(array.to_pylist())
     return list(values)
 
 
-def _text(value: Any) -> Any:
+def _text(value: Any) -> str | EllipsisType | None:
     """The value as text, None where it is missing, `...` where it is no Unicode."""
     try:
         if isinstance(value, bytes):
