@@ -13,6 +13,7 @@ from sitemap_ops.validate.findings import Record
 from sitemap_ops.validate.stop import Stop
 
 BATCH_BYTES = 1_048_576
+BATCH_ROWS = 65_536
 MAX_LINE_BYTES = 1_048_576
 
 
@@ -30,18 +31,19 @@ def lines(blocks: Iterator[bytes], record: Record, skipped_lines: int = 0) -> It
 
 def _whole_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
     pending: list[bytes] = []
-    size = open_line = 0
+    size = open_line = rows = 0
     for block in blocks:
         pending.append(block)
         size += len(block)
+        rows += block.count(b"\n")
         end = block.rfind(b"\n")
         open_line = open_line + len(block) if end < 0 else len(block) - end
         if open_line > MAX_LINE_BYTES:
             raise Stop("too-big-item", message="A line is longer than any URL can be; reading stopped.")
-        if size >= BATCH_BYTES and end >= 0:
+        if (size >= BATCH_BYTES or rows >= BATCH_ROWS) and end >= 0:
             whole, _, rest = b"".join(pending).rpartition(b"\n")
             yield whole + b"\n"
-            pending, size = [rest], len(rest)
+            pending, size, rows = [rest], len(rest), 0
     if size:
         yield b"".join(pending)
 
