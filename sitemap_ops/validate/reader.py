@@ -64,6 +64,8 @@ class ElementReader:
         if self._sax.between_entries(closing) and block.endswith(closing):
             batch = blocks.read(block, self._sax.line, self._sax.prefixes, self._names)
             if batch is not None:
+                if self._sax.complete:
+                    yield self._sax.take()
                 self._find_raw_quotes(block, bare=False)
                 self._sax.skipped_lines += block.count(b"\n")
                 yield batch
