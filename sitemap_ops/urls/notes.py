@@ -59,7 +59,7 @@ _UTF_8_CHARACTER = (
 PERCENT_UTF_8: Final = rf"^(?:[^%]|%[0-7]|{_UTF_8_CHARACTER})*$"
 """Every triplet belongs to UTF-8 text: what fails it is `percent-not-utf8` (P-28, U-16)."""
 
-DOUBLE_ENCODED: Final = rf"%25(?:[0-7][0-9A-F])|(?:{_UTF_8_CHARACTER.replace('%', '%25')})"
+DOUBLE_ENCODED: Final = rf"(?i)%25(?:[0-7][0-9A-F])|(?:{_UTF_8_CHARACTER.replace('%', '%25')})"
 """`%25` and what makes a triplet of UTF-8 text once it is decoded (U-14)."""
 
 EMPTY_QUERY: Final = r"^[^?]*\?$"

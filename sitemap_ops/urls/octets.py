@@ -73,13 +73,11 @@ def classes(offsets: np.ndarray, data: np.ndarray) -> np.ndarray:
 
 
 def _reduce(operation: np.ufunc, offsets: np.ndarray, values: np.ndarray, dtype: type) -> np.ndarray:
-    """`operation` over each row's values; 0 for an empty row."""
-    if not len(values):
-        return np.zeros(len(offsets) - 1, dtype)
-    # reduceat gives the element at its start for an empty row, and refuses a start at the very end
-    starts = np.minimum(offsets[:-1], len(values) - 1)
-    reduced = operation.reduceat(values, starts, dtype=dtype)
-    reduced[offsets[1:] == offsets[:-1]] = 0
+    """`operation` over each row's values; 0 for an empty row, to which reduceat would give its neighbour's value."""
+    reduced = np.zeros(len(offsets) - 1, dtype)
+    filled = offsets[1:] > offsets[:-1]
+    if filled.any():
+        reduced[filled] = operation.reduceat(values, offsets[:-1][filled], dtype=dtype)
     return reduced
 
 
