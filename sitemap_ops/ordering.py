@@ -37,7 +37,7 @@ ENTRY_SCHEMA = pa.schema(
 SECTION = pa.field("section", pa.int32())
 """A section's place in the site file; added when sections meet."""
 
-ROW_GROUP = 4_096
+ROW_GROUP = 16_384
 """Rows a run gives back at a time: what each run keeps in memory while ranges are taken from it."""
 
 RANGE_ROWS = 131_072

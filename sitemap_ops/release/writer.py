@@ -111,7 +111,7 @@ class Writer:
     def _read_back(self, stored: Stored, body: bytes, headers: Headers, sha256: str) -> None:
         """Raises ConflictError if someone else's file is there by now, OutputError if ours is not as it was sent."""
         got = self._target.get(stored.key)
-        if got is None or (got[1].etag != stored.etag and got[1].sha256 != sha256):
+        if got is None or (got[1].etag != stored.etag and content_sha256([got[0]]) != sha256):
             raise ConflictError(f"{self._target.uri}{stored.key} was changed right after it was put.")
         there, described = got
         right = there == body or content_sha256([there]) == sha256

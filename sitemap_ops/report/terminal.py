@@ -4,47 +4,59 @@ from __future__ import annotations
 
 import sys
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
-from rich.table import Table
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress, TaskID
 
 
 class StepProgress:
-    """A line for each thing that is being worked on; silent where stderr is no terminal.
+    """A line for each thing that is being worked on; nothing where stderr is no terminal.
 
     Callable as `sitemap_ops.steps.Progress`: (what, done, total or None).
     """
 
     def __init__(self) -> None:
+        self._bars = _bars() if sys.stderr.isatty() else None
         self._tasks: dict[str, TaskID] = {}
-        self._bars = Progress(
-            SpinnerColumn(),
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            console=Console(stderr=True),
-            disable=not sys.stderr.isatty(),
-            transient=True,
-        )
 
     def __enter__(self) -> Self:
-        self._bars.start()
+        if self._bars:
+            self._bars.start()
         return self
 
     def __exit__(self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None) -> None:
-        self._bars.stop()
+        if self._bars:
+            self._bars.stop()
 
     def __call__(self, what: str, done: int, total: int | None) -> None:
+        if self._bars is None:
+            return
         if what not in self._tasks:
             self._tasks[what] = self._bars.add_task(what, total=total)
         self._bars.update(self._tasks[what], completed=done, total=total)
 
 
+def _bars() -> Progress:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    return Progress(*columns, console=Console(stderr=True), transient=True)
+
+
 def print_summary(report: dict[str, Any]) -> None:
     """A report as a page of text: what was read, what became of it, what was written and where to look."""
+    from rich.console import Console
+    from rich.table import Table
+
     console = Console(soft_wrap=True, highlight=False)
     verb = "would be published" if report["plan"] else "published"
     console.print(f"[bold]{report['site']}[/bold]: release {report['release']} {verb}")
@@ -85,6 +97,8 @@ def _shards(shards: dict[str, int]) -> str:
 
 
 def _print_plan(console: Console, planned: list[dict[str, Any]]) -> None:
+    from rich.table import Table
+
     table = Table("action", "shard", "entries", "bytes", title="What would change")
     for shard in planned:
         table.add_row(shard["action"], shard["key"], f"{shard['entries']:,}", f"{shard['xml_bytes']:,}")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import urllib3
-
 from sitemap_ops.connections import Connections
 from sitemap_ops.errors import SourceError
 from sitemap_ops.inventory.files import open_bytes, reading
@@ -12,7 +10,7 @@ from sitemap_ops.site import Site
 MAX_BYTES = 512_000
 """What crawlers read of it (G-14); what stands behind has no effect on them and none here."""
 
-TIMEOUT = urllib3.Timeout(connect=10, read=30)
+_CONNECT_SECONDS, _READ_SECONDS = 10, 30
 _REDIRECTS = 5
 
 
@@ -36,9 +34,12 @@ def _read(path: str, connections: Connections, aws_conn_id: str | None) -> bytes
 
 
 def _fetch(url: str) -> bytes:
+    import urllib3
+
+    timeout = urllib3.Timeout(connect=_CONNECT_SECONDS, read=_READ_SECONDS)
     retries = urllib3.Retry(3, redirect=_REDIRECTS, backoff_factor=0.5, raise_on_redirect=True)
     try:
-        with urllib3.PoolManager(timeout=TIMEOUT, retries=retries) as pool:
+        with urllib3.PoolManager(timeout=timeout, retries=retries) as pool:
             response = pool.request("GET", url, preload_content=False)
             body = response.read(MAX_BYTES, decode_content=True)
             response.close()

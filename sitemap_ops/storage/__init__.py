@@ -50,7 +50,7 @@ class Store(Protocol):
         """What is at the key, with headers and sha256; None when nothing is."""
 
     def get(self, key: str) -> tuple[bytes, Stored] | None:
-        """The object's bytes and description; None when there is none."""
+        """The object's bytes and description; None when there is none. A folder leaves sha256 to who has the bytes."""
 
     def put(
         self,

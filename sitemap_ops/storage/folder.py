@@ -49,7 +49,7 @@ class FolderStore:
                 body = path.read_bytes()
             except _NOTHING_THERE:
                 return None
-        return body, _stored(key, body)
+        return body, Stored(key, len(body), hashlib.sha256(body).hexdigest())
 
     def put(
         self,
@@ -71,7 +71,7 @@ class FolderStore:
                 if if_none_match or if_match is not None:
                     self._check(key, path, if_match)
                 self._replace(part, path)
-        return _stored(key, body)
+        return Stored(key, len(body), hashlib.sha256(body).hexdigest(), sha256=sha256 or content_sha256([body]))
 
     def download(self, key: str, path: Path) -> None:
         source = self._path(key)
@@ -165,10 +165,6 @@ def _describe(key: str, path: Path) -> Stored | None:
         file.seek(0)
         content = content_sha256(iter(lambda: file.read(_BLOCK), b"")) if zipped else etag
     return Stored(key, size, etag, sha256=content)
-
-
-def _stored(key: str, body: bytes) -> Stored:
-    return Stored(key, len(body), hashlib.sha256(body).hexdigest(), sha256=content_sha256([body]))
 
 
 def _files(folder: Path) -> Iterator[tuple[Path, int]]:
