@@ -39,21 +39,6 @@ DEFAULTS: dict[str, Any] = {
     "execution_timeout": timedelta(hours=6),
 }
 
-PARAMS = {
-    "plan_only": Param(
-        False,
-        type="boolean",
-        title="Plan only",
-        description_md="Read, check and render everything and report what would change, but write nothing public.",
-    ),
-    "force": Param(
-        False,
-        type="boolean",
-        title="Publish although a guard says no",
-        description_md="For a change that is meant, such as a section that was dropped. The report records it.",
-    ),
-}
-
 
 def empty_dag(site: Site, path: Path, **options: Any) -> DAG:
     """The site's DAG without its tasks: quick to make, and refused by Airflow where `build_dag` would be.
@@ -74,7 +59,6 @@ def empty_dag(site: Site, path: Path, **options: Any) -> DAG:
         catchup=False,
         max_active_runs=1,
         tags=["sitemap", site.site],
-        auto_register=False,  # reading a site to check it must not give the checking file a DAG
         **options,
     )
     dag.validate()  # type: ignore[no-untyped-call]
@@ -118,11 +102,29 @@ def build_dag(site: Site, path: Path) -> DAG:
     def cleanup(run: Any) -> None:
         tasks.cleanup(path, run)
 
-    with empty_dag(site, path, params=PARAMS) as dag:
+    with empty_dag(site, path, params=_params()) as dag:
         run = prepare()
         parts = extract.partial(run=run).expand(section=[section.name for section in site.sections])
         publish(run, assemble(run, parts)) >> cleanup(run)
     return dag
+
+
+def _params() -> dict[str, Param]:
+    """Each DAG's own: `dag.test()` writes the values of a run into them."""
+    return {
+        "plan_only": Param(
+            False,
+            type="boolean",
+            title="Plan only",
+            description_md="Read, check and render everything and report what would change, but write nothing public.",
+        ),
+        "force": Param(
+            False,
+            type="boolean",
+            title="Publish although a guard says no",
+            description_md="For a change that is meant, such as a section that was dropped. The report records it.",
+        ),
+    }
 
 
 def _documentation(site: Site, path: Path) -> str:

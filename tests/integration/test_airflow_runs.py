@@ -14,7 +14,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from tests.demo import inventory
 from tests.demo.job import DAG_ID, SITE_FILE
-from tests.services.airflow import Airflow, new_airflow
+from tests.services.airflow import Airflow, TestedRuns, new_airflow, states_of
 from tests.services.airflow_servers import airflow_servers
 from tests.services.postgres import new_database
 from tests.services.s3 import REGION, S3Service
@@ -63,11 +63,6 @@ class Shop:
     def private_json(self, uri: str) -> Any:
         return json.loads(self.s3.store(self.private).get(uri.removeprefix(f"s3://{self.private}/"))[0])
 
-    def tries(self, task_id: str) -> int:
-        return max(
-            row["try_number"] for row in self.airflow.query("SELECT * FROM task_instance WHERE task_id = ?", task_id)
-        )
-
 
 def new_shop(airflow: Airflow, s3: S3Service, postgres_url: str) -> Shop:
     database = new_database(postgres_url)
@@ -105,7 +100,7 @@ class Runs:
     """A shop after three runs: a plan, a run without a logical date, a run with one."""
 
     shop: Shop
-    output: str
+    tested: TestedRuns
 
 
 @pytest.fixture(scope="module")
@@ -113,17 +108,17 @@ def runs(
     airflow_database: Path, tmp_path_factory: pytest.TempPathFactory, s3_service: S3Service, postgres_url: str
 ) -> Runs:
     shop = new_shop(new_airflow(airflow_database, tmp_path_factory.mktemp("runs")), s3_service, postgres_url)
-    done = shop.airflow.test_dag(DAG_ID, {"conf": {"plan_only": True}}, {"logical_date": False}, {})
-    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-3000:]
-    return Runs(shop, done.stdout + done.stderr)
+    tested = shop.airflow.test_dag(DAG_ID, {"conf": {"plan_only": True}}, {"logical_date": False}, {})
+    assert tested.returncode == 0, tested.output[-6000:]
+    return Runs(shop, tested)
 
 
 def test_runs_of_every_kind_end_well(runs: Runs) -> None:
-    """C-105: with a logical date or without one, or as a plan, a run ends in success; its sections go by their names."""
-    airflow = runs.shop.airflow
-    assert airflow.states(DAG_ID) == [SUCCESS | {"publish": ["skipped"]}, SUCCESS, SUCCESS]
-    labels = airflow.query("SELECT rendered_map_index AS label FROM task_instance WHERE task_id = 'extract'")
-    assert sorted(row["label"] for row in labels) == ["pages"] * 3 + ["products"] * 3
+    """C-105: with a logical date or without, or as a plan, a run ends in success; its sections go by their names."""
+    assert runs.tested.states() == [SUCCESS | {"publish": ["skipped"]}, SUCCESS, SUCCESS]
+    for tasks in runs.tested.tasks:
+        labels = [task["rendered_map_index"] for task in tasks if task["task_id"] == "extract"]
+        assert sorted(labels) == ["pages", "products"]
 
 
 def test_what_is_published_is_the_inventory(runs: Runs) -> None:
@@ -154,11 +149,11 @@ def test_plan_says_what_would_change(runs: Runs) -> None:
     plan = runs.shop.private_json(facts["report"])
     assert plan["plan"] is True
     assert plan["shards"]["added"] == facts["shards"]["added"] > 0
-    assert f"would be added: {plan['planned'][0]['key']}" in runs.output
+    assert f"would be added: {plan['planned'][0]['key']}" in runs.tested.output
 
 
 def test_tasks_pass_references_only(runs: Runs) -> None:
-    """C-99, C-100: an XCom is a small JSON object of places, digests and counts, never rows; what it names is removed."""
+    """C-99, C-100: an XCom is a small object of places, digests and counts, never rows; staged files are removed."""
     xcoms = runs.shop.airflow.xcoms()
     assert {x["task_id"] for x in xcoms} == {"prepare", "extract", "assemble", "publish"}
     assert {x["key"] for x in xcoms} == {"return_value"}
@@ -169,7 +164,7 @@ def test_tasks_pass_references_only(runs: Runs) -> None:
 
 def test_no_secret_is_left_anywhere(runs: Runs) -> None:
     """Neither password is in the output, a log, the metadata database or an object, in whatever form."""
-    assert_no_secret(runs.shop, runs.output)
+    assert_no_secret(runs.shop, runs.tested.output)
 
 
 def assert_no_secret(shop: Shop, output: str) -> None:
@@ -185,11 +180,11 @@ def assert_no_secret(shop: Shop, output: str) -> None:
 def test_guard_fails_the_task_at_once_and_can_be_passed(shop: Shop) -> None:
     """A guard ends `publish` as failed on its first try, its sentence before any traceback; *force* passes it."""
     shop.site_file.write_text(shop.site_file.read_text() + "guards: {min_urls: 1000000}\n")
-    done = shop.airflow.test_dag(DAG_ID, {}, {"conf": {"force": True}})
+    tested = shop.airflow.test_dag(DAG_ID, {}, {"conf": {"force": True}})
     stopped = SUCCESS | {"publish": ["failed"], "cleanup": ["upstream_failed"]}
-    assert shop.airflow.states(DAG_ID) == [stopped, SUCCESS]
-    assert shop.tries("publish") == 1
-    assert 0 < done.stdout.index("1,000,000") < done.stdout.index("Task failed with exception")
+    assert tested.states() == [stopped, SUCCESS]
+    assert tries(tested, "publish") == {1}
+    assert 0 < tested.output.index("1,000,000") < tested.output.index("Task failed with exception")
     (event,) = shop.events()
     assert len(shop.locs()) == event["entries"] > 0
     assert event["shards"]["added"] == event["shards"]["total"]  # the stopped run had left nothing public
@@ -198,12 +193,14 @@ def test_guard_fails_the_task_at_once_and_can_be_passed(shop: Shop) -> None:
 def test_users_mistake_fails_at_once(shop: Shop) -> None:
     """A connection that isn't there fails the section's task on its first try and names the connection."""
     del shop.airflow.variables["AIRFLOW_CONN_DEMO_DB"]
-    done = shop.airflow.test_dag(DAG_ID)
-    assert done.returncode == 1
-    (states,) = shop.airflow.states(DAG_ID)
-    assert states["extract"] == ["failed", "success"]
-    assert shop.tries("extract") == 1
-    assert "There is no Airflow connection 'demo_db'" in done.stdout
+    tested = shop.airflow.test_dag(DAG_ID)
+    assert [states["extract"] for states in tested.states()] == [["failed", "success"]]
+    assert tries(tested, "extract") == {1}
+    assert "There is no Airflow connection 'demo_db'" in tested.output
+
+
+def tries(tested: TestedRuns, task_id: str) -> set[int]:
+    return {task["try_number"] for tasks in tested.tasks for task in tasks if task["task_id"] == task_id}
 
 
 BROKEN = """\
@@ -235,7 +232,7 @@ def test_scheduler_runs_what_the_rest_api_triggers(shop: Shop) -> None:
             "end of the run", lambda: (s := servers.get(run)["state"]) in ("success", "failed") and s, 180
         )
         assert state == "success", servers.logs()
-        assert shop.airflow.states(DAG_ID) == [SUCCESS]
+        assert states_of(servers.get(f"{run}/taskInstances")["task_instances"]) == SUCCESS
         assert len(shop.locs()) == shop.events()[0]["entries"]
 
         told = shop.airflow.command("dags", "list-import-errors", "--output", "plain")

@@ -71,6 +71,28 @@ def migrate(variables: Mapping[str, str]) -> None:
 
 
 @dataclass(frozen=True)
+class TestedRuns:
+    """What `dag.test()` did: its exit code, all output, and the task instances of each run, as dicts."""
+
+    __test__ = False
+
+    returncode: int
+    output: str = field(repr=False)
+    tasks: list[list[dict[str, Any]]] = field(repr=False)
+
+    def states(self) -> list[dict[str, list[str]]]:
+        return [states_of(tasks) for tasks in self.tasks]
+
+
+def states_of(tasks: list[dict[str, Any]]) -> dict[str, list[str]]:
+    """The states of each task of one run, by map index."""
+    found: dict[str, list[str]] = {}
+    for task in sorted(tasks, key=lambda each: each["map_index"]):
+        found.setdefault(task["task_id"], []).append(task["state"])
+    return found
+
+
+@dataclass(frozen=True)
 class Airflow:
     """One installation: a home with a database of its own, a DAG folder, the variables that make it."""
 
@@ -91,9 +113,12 @@ class Airflow:
         """`airflow ...` to its end."""
         return self.run("airflow", *arguments)
 
-    def test_dag(self, dag_id: str, *runs: dict[str, Any]) -> subprocess.CompletedProcess[str]:
+    def test_dag(self, dag_id: str, *runs: dict[str, Any]) -> TestedRuns:
         """`dag.test()`, once for each of `runs`; see `tests.services.dag_run`."""
-        return self.run("tests.services.dag_run", dag_id, *map(json.dumps, runs))
+        done = self.run("tests.services.dag_run", dag_id, *map(json.dumps, runs))
+        record = self.home / "runs.jsonl"
+        lines = record.read_text().splitlines() if record.exists() else []
+        return TestedRuns(done.returncode, done.stdout + done.stderr, [json.loads(line) for line in lines])
 
     def run(self, module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -111,17 +136,6 @@ class Airflow:
         with closing(sqlite3.connect(self.home / "airflow.db", timeout=30)) as database:
             database.row_factory = sqlite3.Row
             return [dict(row) for row in database.execute(sql, values)]
-
-    def states(self, dag_id: str) -> list[dict[str, list[str]]]:
-        """For each run, oldest first, the states of each task by map index."""
-        runs: dict[str, dict[str, list[str]]] = {}
-        for row in self.query(
-            "SELECT run_id, task_id, task_instance.state FROM dag_run JOIN task_instance USING (dag_id, run_id)"
-            " WHERE dag_id = ? ORDER BY dag_run.id, task_id, map_index",
-            dag_id,
-        ):
-            runs.setdefault(row["run_id"], {}).setdefault(row["task_id"], []).append(row["state"])
-        return list(runs.values())
 
     def xcoms(self) -> list[dict[str, Any]]:
         """All XComs, oldest first: task_id, map_index, key, `text` as stored, `value`."""
