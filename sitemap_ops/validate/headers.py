@@ -48,8 +48,8 @@ def _type(content_type: str, encodings: list[str], name: str, judged: Judged) ->
     if media == "binary/octet-stream":
         record.add("s3-content-type-default", value=content_type)
         return
-    if judged.gzipped and "gzip" not in encodings:
-        good = media in GZIP_TYPES or media in XML_TYPES | {"text/plain"}
+    if judged.gzipped and ("gzip" not in encodings or name.lower().endswith(".gz")):
+        good = media in GZIP_TYPES or media in XML_TYPES | {"text/plain"}  # these two are the encoding's fault
     elif judged.kind == "text":
         good = media == "text/plain" and "utf-8" in content_type.lower()
     elif judged.kind == "feed":
