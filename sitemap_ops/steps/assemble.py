@@ -85,7 +85,7 @@ def _render(
 
 def _order(rows: pa.Table) -> list[tuple[int, Piece]]:
     """One key range: its surviving entries as a rendered piece for each section that has some."""
-    survivors = distinct(rows)
+    survivors = distinct(rows, of_runs=True)
     section = survivors["section"]
     ranks = sorted(pc.unique(section).to_pylist())
     return [
