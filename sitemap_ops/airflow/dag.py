@@ -40,16 +40,25 @@ DEFAULTS: dict[str, Any] = {
 }
 
 
-def empty_dag(site: Site, path: Path, **options: Any) -> DAG:
-    """The site's DAG without its tasks: quick to make, and refused by Airflow where `build_dag` would be.
+def build_dag(site: Site, path: Path) -> DAG:
+    """The DAG `sitemaps__<site>`: prepare, extract (mapped over the sections), assemble, publish, cleanup.
 
-    Raises UsageError where the site is more than Airflow can map, and what Airflow raises for its id or schedule.
+    path: the site file, which each task reads again. Raises as `empty_dag` does.
+    """
+    return add_tasks(empty_dag(site, path), site, path)
+
+
+def empty_dag(site: Site, path: Path) -> DAG:
+    """The site's DAG without its tasks: quick to make, and all that Airflow may refuse of a site is in it.
+
+    Raises UsageError where the site is more than Airflow can map, and what Airflow raises for id, schedule or asset.
     """
     if len(site.sections) > MAX_SECTIONS:
         raise UsageError(
             f"{path.name} has {len(site.sections)} sections and Airflow would run a task for each: join some of them,"
             f" so that there are {MAX_SECTIONS} at most."
         )
+    _index(site)
     dag = DAG(
         dag_id=site.dag_id,
         description=f"Sitemaps of {site.base_url}",
@@ -59,18 +68,14 @@ def empty_dag(site: Site, path: Path, **options: Any) -> DAG:
         catchup=False,
         max_active_runs=1,
         tags=["sitemap", site.site],
-        **options,
     )
     dag.validate()  # type: ignore[no-untyped-call]
     return dag
 
 
-def build_dag(site: Site, path: Path) -> DAG:
-    """The DAG `sitemaps__<site>`: prepare, extract (mapped over the sections), assemble, publish, cleanup.
-
-    path: the site file, which each task reads again. Raises as `empty_dag` does.
-    """
-    index = Asset(name=site.dag_id, uri=f"{site.target}{site.index}")
+def add_tasks(dag: DAG, site: Site, path: Path) -> DAG:
+    """Makes an empty DAG the whole one."""
+    index = _index(site)
     # A dict that a task returns is one reference, not an XCom for each of its keys (C-101).
     step = partial(task, multiple_outputs=False, **DEFAULTS)
 
@@ -102,11 +107,17 @@ def build_dag(site: Site, path: Path) -> DAG:
     def cleanup(run: Any) -> None:
         tasks.cleanup(path, run)
 
-    with empty_dag(site, path, params=_params()) as dag:
+    with dag:
         run = prepare()
         parts = extract.partial(run=run).expand(section=[section.name for section in site.sections])
         publish(run, assemble(run, parts)) >> cleanup(run)
+    # Not sooner: Airflow would copy them into each task, which is a third of the time that a parse takes.
+    dag.params = _params()  # type: ignore[assignment]
     return dag
+
+
+def _index(site: Site) -> Asset:
+    return Asset(name=site.dag_id, uri=f"{site.target}{site.index}")
 
 
 def _params() -> dict[str, Param]:

@@ -12,16 +12,16 @@ from pathlib import Path
 
 from airflow.sdk import DAG, get_parsing_context
 
-from sitemap_ops.airflow.dag import build_dag, empty_dag
+from sitemap_ops.airflow.dag import add_tasks, empty_dag
 from sitemap_ops.errors import SiteFileError, SitemapOpsError
 from sitemap_ops.site import Site, load_site
 
 
 @dataclass
 class Sites:
-    """The sites of a folder with their files, by DAG id, and a sentence for each mistake of the others."""
+    """The good sites of a folder by DAG id, each with its empty DAG and its file, and what is wrong with the others."""
 
-    good: dict[str, tuple[Site, Path]] = field(default_factory=dict)
+    good: dict[str, tuple[DAG, Site, Path]] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
 
 
@@ -33,15 +33,13 @@ def read_sites(folder: Path) -> Sites:
             continue
         try:
             site = load_site(path)
-            if other := sites.good.get(site.dag_id):
-                raise SiteFileError(
-                    f"{path.name} names the same site as {other[1].name}: give each a `site` of its own."
-                )
-            empty_dag(site, path)
-            sites.good[site.dag_id] = (site, path)
+            if site.dag_id in sites.good:
+                _, _, other = sites.good[site.dag_id]
+                raise SiteFileError(f"{path.name} names the same site as {other.name}: give each a `site` of its own.")
+            sites.good[site.dag_id] = (empty_dag(site, path), site, path)
         except SitemapOpsError as error:
             sites.problems.append(str(error))
-        except Exception as error:  # what Airflow finds, such as a schedule that it can't read
+        except Exception as error:  # what Airflow refuses
             sites.problems.append(f"{path.name}: Airflow can't make a DAG of it: {error}")
     return sites
 
@@ -49,11 +47,8 @@ def read_sites(folder: Path) -> Sites:
 def site_dags(folder: Path) -> dict[str, DAG]:
     """The DAGs of the good sites by id; in a task's process only the one that the task is of."""
     wanted = get_parsing_context().dag_id
-    return {
-        dag_id: build_dag(site, path)
-        for dag_id, (site, path) in read_sites(folder).good.items()
-        if wanted in (None, dag_id)
-    }
+    good = read_sites(folder).good
+    return {dag_id: add_tasks(*found) for dag_id, found in good.items() if wanted in (None, dag_id)}
 
 
 def raise_problems(folder: Path) -> None:

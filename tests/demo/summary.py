@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -88,5 +87,6 @@ def print_places(console: Console, places: Mapping[str, Path]) -> None:
     table = Table.grid(padding=(0, 2))
     table.add_column(style="bold")
     for name, place in places.items():
-        table.add_row(name, escape(os.path.relpath(place)))
+        shown = place.relative_to(Path.cwd()) if place.is_relative_to(Path.cwd()) else place
+        table.add_row(name, escape(str(shown)))
     console.print("\n[bold]Where to look[/]", table, sep="\n")
