@@ -66,6 +66,12 @@ def _parser() -> argparse.ArgumentParser:
     output.add_argument("--junit", action="store_true", help="print the findings as JUnit XML, for CI")
     validate.set_defaults(run=_validate)
 
+    importing = commands.add_parser("import", help="make an inventory of an existing sitemap or index")
+    importing.add_argument("location", metavar="PATH|URL|s3://...")
+    importing.add_argument("--to", metavar="FILE.csv|.parquet", type=Path, required=True, help="the inventory to write")
+    importing.add_argument("--json", action="store_true", help="print the counts as JSON")
+    importing.set_defaults(run=_import)
+
     normalize = commands.add_parser("normalize", help="show what the URL policy makes of each line of stdin, and why")
     normalize.add_argument("site", metavar="SITE.yaml", type=Path, nargs="?", help="take the policy from a site file")
     normalize.add_argument("--base", metavar="URL", help="what relative URLs resolve against")
@@ -121,6 +127,22 @@ def _validate(arguments: argparse.Namespace) -> int:
     render = to_json if arguments.json else to_junit if arguments.junit else to_table
     print(render(validation))
     return EXIT_STOPPED if exceeds(validation, arguments.fail_on) else EXIT_DONE
+
+
+def _import(arguments: argparse.Namespace) -> int:
+    from sitemap_ops.connections import EnvironmentConnections
+    from sitemap_ops.importing import import_sitemap
+    from sitemap_ops.report.terminal import StepProgress
+
+    with StepProgress() as progress:
+        imported = import_sitemap(arguments.location, arguments.to, EnvironmentConnections(), progress)
+    if arguments.json:
+        print(json.dumps(vars(imported)))
+        return EXIT_DONE
+    print(f"{imported.urls} URLs from {imported.files} files are in {arguments.to}")
+    for code, count in imported.repaired.items():
+        print(f"repaired: {code} {count}")
+    return EXIT_DONE
 
 
 def _normalize(arguments: argparse.Namespace) -> int:

@@ -12,6 +12,7 @@ from sitemap_ops.errors import UsageError
 from sitemap_ops.inventory.chunk import CHUNK_ROWS, Chunk
 from sitemap_ops.inventory.csv import read_csv
 from sitemap_ops.inventory.parquet import read_parquet
+from sitemap_ops.inventory.sitemap import read_sitemap
 from sitemap_ops.inventory.sql import read_sql
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ READERS: Mapping[str, Callable[[Any, Sequence[str], Connections, int], Iterator[
     "csv": read_csv,
     "sql": read_sql,
     "parquet": read_parquet,
+    "sitemap": read_sitemap,
 }
 
 

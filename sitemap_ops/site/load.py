@@ -21,7 +21,6 @@ NOT_YET: dict[str, frozenset[str] | None] = {
     "fresh": None,
     "retention": None,
     "notify": None,
-    "sections.source.type": frozenset({"sitemap"}),
     "sections.alternates": None,
     "sections.images": None,
     "sections.videos": None,

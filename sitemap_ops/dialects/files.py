@@ -1,0 +1,169 @@
+"""From one location to the rows of all files that belong to it, one file after another, in bounded memory."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from sitemap_ops.dialects.mend import mend
+from sitemap_ops.dialects.rows import feed_rows, listed, page_rows, text_rows
+from sitemap_ops.engines import PROFILES
+from sitemap_ops.errors import SourceError
+from sitemap_ops.rules import RULES
+from sitemap_ops.storage import open_store
+from sitemap_ops.validate.decode import HEAD, decode
+from sitemap_ops.validate.elements import NS_SITEMAP, Root
+from sitemap_ops.validate.findings import Record, safe
+from sitemap_ops.validate.reader import ElementReader
+from sitemap_ops.validate.reading import Folder, Objects, Opened, Place, Tree
+from sitemap_ops.validate.sax import FEEDS
+from sitemap_ops.validate.stop import Stop
+from sitemap_ops.validate.text import lines
+from sitemap_ops.validate.unpack import measured, unpack, with_head
+from sitemap_ops.validate.web import Web
+
+if TYPE_CHECKING:
+    from sitemap_ops.connections import Connections
+
+MAX_FILES = PROFILES["core"].limits.max_files_per_index
+MAX_DEPTH = 2
+"""An index, and indexes that it lists: P-35 allows no nesting, but there is some."""
+MAX_WITHOUT_LOC = 50_000
+"""Entries of one file that have no loc: more are no sitemap."""
+
+Progress = Callable[[str, int, int | None], None]
+
+
+@dataclass
+class Sitemaps:
+    """All that a location holds; `batches` reads it once.
+
+    repairs: how often what was repaired, by code, filled while reading. files: read so far, indexes too.
+    """
+
+    location: str
+    connections: Connections
+    aws_conn_id: str | None = None
+    progress: Progress = lambda what, done, total: None
+    repairs: Counter[str] = field(default_factory=Counter)
+    files: int = 0
+    _known: dict[str, None] = field(default_factory=dict)
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Rows of `rows.SCHEMA`, file by file in the order they are listed; each file once.
+
+        What an index on the web lists is read from its own host only; what one on a disk or in a bucket lists, from
+        beside it only: nothing else is asked on the word of a file. Raises SourceError where anything can't be read
+        whole, UsageError for a location that can't be meant, TargetError where a store can't be reached.
+        """
+        place = _place(self.location, self.connections, self.aws_conn_id)
+        started = place.start()
+        self._known.update(dict.fromkeys(started))
+        for location in started:
+            yield from self._file(place, location, 1)
+
+    def _file(self, place: Place, location: str, depth: int) -> Iterator[pa.RecordBatch]:
+        children: list[str] = []
+        try:
+            yield from self._rows(place.open(location), children)
+            self.files += 1
+            self.progress("import", self.files, len(self._known))
+            found = [child for loc in dict.fromkeys(children) if (child := self._find(place, loc, location, depth))]
+        except Stop as stop:
+            raise SourceError(_told(safe(place.show(location)) or "", stop)) from None
+        for child in found:
+            yield from self._file(place, child, depth + 1)
+
+    def _find(self, place: Place, loc: str, index: str, depth: int) -> str | None:
+        """Where a listed file is; None for one that is known already."""
+        child = place.find(loc, index)
+        if child in self._known:
+            return None
+        if child is None:
+            raise Stop("child-missing", value=loc, message=f"It lists {safe(loc)}, which is not beside it.")
+        if depth > MAX_DEPTH:
+            raise Stop("nested-index", value=loc, message=f"It lists {safe(loc)}, too many indexes deep.")
+        if len(self._known) >= MAX_FILES:
+            raise Stop("too-many-sitemaps")
+        self._known[child] = None
+        self.repairs["nested-index"] += depth > 1
+        return child
+
+    def _rows(self, opened: Opened, children: list[str]) -> Iterator[pa.RecordBatch]:
+        """The rows of one file; what it lists as an index is added to `children`."""
+        record = Record(opened.name)
+        without_loc = 0
+        try:
+            _, plain = unpack(opened.chunks, record.add)
+            head, plain = with_head(measured(plain, lambda size: None), HEAD)
+            name = "" if _is_markup(head) else opened.name
+            decoded = decode(plain, record, name)
+            if decoded.kind == "text":
+                columns = lines(decoded.blocks, record, decoded.skipped_lines)
+                batches: Iterator[pa.RecordBatch] = (text_rows(column.text, self.repairs) for column in columns)
+            else:
+                batches = self._xml_rows(mend(decoded.blocks, self.repairs), decoded.skipped_lines, children)
+            for batch in batches:
+                without_loc += batch["loc"].null_count
+                if without_loc > MAX_WITHOUT_LOC:
+                    raise Stop("loc-missing", message=f"More than {MAX_WITHOUT_LOC:,} of its entries have no <loc>.")
+                yield batch
+        finally:
+            opened.close()
+            self.repairs.update(record.counts)
+
+    def _xml_rows(self, blocks: Iterator[bytes], skipped_lines: int, children: list[str]) -> Iterator[pa.RecordBatch]:
+        roots: list[Root] = []
+
+        def check_root(root: Root) -> None:
+            if root.name not in ("urlset", "sitemapindex", *FEEDS):
+                message = f"Its root is <{safe(root.name)}>, which is no sitemap, index or feed."
+                raise Stop("root-element", line=root.line, message=message)
+            self.repairs["namespace"] += root.name not in FEEDS and root.namespace != NS_SITEMAP
+            self.repairs["feed"] += root.name in FEEDS
+            roots.append(root)
+
+        for elements in ElementReader(check_root, skipped_lines).batches(blocks):
+            if roots[0].name in FEEDS:
+                yield feed_rows(elements, self.repairs)
+                continue
+            children += listed(elements, self.repairs)
+            if len(children) > MAX_FILES:
+                raise Stop("too-many-sitemaps")
+            yield page_rows(elements, self.repairs)
+
+
+def _is_markup(head: bytes) -> bool:
+    """Whether a file is XML though it may be named .txt: a `<` comes first, of UTF-8 or UTF-16, marked or not."""
+    return head.lstrip(b"\xef\xbb\xbf\xff\xfe\x00 \t\r\n").startswith(b"<")
+
+
+def _told(where: str, stop: Stop) -> str:
+    rule = RULES[stop.code]
+    line = f", line {stop.line}" if stop.line else ""
+    said = stop.message or rule.what
+    shown = f" ({safe(stop.value)})" if stop.value and stop.message is None else ""
+    return f"{where}{line} can't be imported: {said[0].lower()}{said[1:].rstrip('.')}{shown}. {rule.advice}"
+
+
+def _place(location: str, connections: Connections, aws_conn_id: str | None) -> Place:
+    if location.startswith(("http://", "https://")):
+        return Web(location)
+    if location.startswith("s3://"):
+        folder, _, name = location.rpartition("/")
+        if name and folder != "s3:/":
+            objects = Objects(open_store(folder + "/", connections, aws_conn_id=aws_conn_id))
+            if objects.exists(name):
+                return Tree(objects, name)
+        return Tree(Objects(open_store(location.rstrip("/") + "/", connections, aws_conn_id=aws_conn_id)))
+    path = Path(location.removeprefix("file://"))
+    if path.is_dir():
+        return Tree(Folder(path))
+    if not path.exists():
+        raise SourceError(f"There is no file or folder {str(path)!r}: name a path, an s3:// or an http(s):// address.")
+    return Tree(Folder(path.parent), path.name)

@@ -1,0 +1,218 @@
+"""What is nearly XML as XML: bytes in, bytes out, of sitemaps that were written, translated or pasted by hand.
+
+Knows only what sitemaps suffer from. What it leaves broken, the parser behind it reports with its line; so line feeds
+stay where they are. Every pattern is bounded, so that no text takes longer than its length.
+"""
+
+from __future__ import annotations
+
+import html.entities
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from sitemap_ops.validate.elements import NAMESPACES
+from sitemap_ops.validate.sax import MAX_TOKEN_BYTES
+from sitemap_ops.validate.stop import Stop
+
+KNOWN_TAGS = frozenset(
+    b"urlset sitemapindex sitemap url loc lastmod changefreq priority rss channel item link feed entry updated".split()
+)
+USUAL_PREFIXES = {ours.rstrip(":"): uri for uri, ours in NAMESPACES.items() if ours} | {
+    "xsi": "http://www.w3.org/2001/XMLSchema-instance"
+}
+REPLACEMENT = "\ufffd".encode()
+
+_OPENING = re.compile(rb"<(?:!--|!\[CDATA\[|\s{0,8}\?)")
+_CLOSING = {b"<!--": b"-->", b"<![CDATA[": b"]]>"}
+_SPACED_TAG = re.compile(rb"<(?:\s{1,8}(/?)\s{0,8}|(/)\s{1,8})(?=[A-Za-z_])")
+_CAPITAL_TAG = re.compile(rb"(</?(?:[A-Za-z_][\w.-]{0,40}:)?)([a-z]{0,16}[A-Z][A-Za-z]{0,16})(?=[\s/>])")
+_REFERENCE = re.compile(
+    rb"&(?!(?:amp|lt|gt|quot|apos);)(#[0-9]{1,8};|#[xX][0-9A-Fa-f]{1,8};|[A-Za-z][A-Za-z0-9]{1,31};)?"
+)
+_CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]")
+_TAG_PREFIX = re.compile(rb"(</?)([A-Za-z_][\w.-]{0,64}):(?=[A-Za-z_])")
+_DECLARED_PREFIX = re.compile(rb"\sxmlns:([A-Za-z_][\w.-]{0,64})\s?=")
+_ROOT = re.compile(rb"<([A-Za-z_][\w.:-]{0,128})((?:[\s/][^>]*)?)>")
+_ATTRIBUTES = re.compile(rb"(?:\s+[\w.:-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*\s*/?")
+_DECLARATION = re.compile(
+    rb"""xmlns(?::([A-Za-z_][\w.-]*))?\s*=\s*(?:"([^"]*)"|'([^']*)'|(?:\xe2\x80[\x98-\x9f\xb2\xb3])?([^\s"'\xe2]*))"""
+)
+
+
+def mend(chunks: Iterator[bytes], repairs: Counter[str]) -> Iterator[bytes]:
+    """The same document, as nearly well-formed as it can be made, without comments, CDATA and processing instructions.
+
+    chunks: UTF-8 as far as it is; from the first `<` on. repairs: counts by code: `xml-declaration`, `leading-text`,
+    `root-tag`, `tag-space` and `tag-case` (P-24), `undeclared-prefix`, `bare-ampersand` (P-21), `html-entity`,
+    `control-character` (P-23) and `not-utf-8` (P-20). A character that can't be kept becomes U+FFFD, by which a later
+    judgement knows the value. Raises Stop: `doctype` (P-25), `too-big-item`.
+    """
+    pieces = (_characters(piece, repairs) for piece in _pieces(chunks, repairs))
+    start, prefixes = _root(pieces, repairs)
+    yield start
+    for piece in pieces:
+        yield prefixes.bound(piece)
+
+
+def _pieces(chunks: Iterator[bytes], repairs: Counter[str]) -> Iterator[bytes]:
+    """The document without its sections, in pieces that cut none of its tags and references."""
+    held = b""
+    for chunk in chunks:
+        held, whole = _without_sections(held + chunk, repairs)
+        cut = len(held) if held.isspace() else held.rfind(b">", 0, whole) + 1
+        yield held[:cut]
+        held = held[cut:]
+        if len(held) > MAX_TOKEN_BYTES:
+            raise Stop("too-big-item")
+    yield held
+
+
+def _without_sections(text: bytes, repairs: Counter[str]) -> tuple[bytes, int]:
+    """Comments and processing instructions as their line feeds, CDATA as escaped text; and where one begins that is
+    not closed yet, or the end."""
+    parts: list[bytes] = []
+    done = 0
+    while opening := _OPENING.search(text, done):
+        closing = _CLOSING.get(opening[0], b">")
+        end = text.find(closing, opening.end())
+        if end < 0:
+            break
+        inside = text[opening.end() : end]
+        if opening[0] == b"<![CDATA[":
+            inside = inside.replace(b"&", b"&amp;").replace(b"<", b"&lt;").replace(b">", b"&gt;")
+        else:
+            repairs["xml-declaration"] += closing == b">" and not (inside.endswith(b"?") and opening[0] == b"<?")
+            inside = b"\n" * inside.count(b"\n")
+        parts += [text[done : opening.start()], inside]
+        done = end + len(closing)
+    whole = sum(map(len, parts)) + ((opening.start() if opening else len(text)) - done)
+    return b"".join([*parts, text[done:]]), whole
+
+
+def _characters(piece: bytes, repairs: Counter[str]) -> bytes:
+    """Bytes that are no UTF-8 or no XML replaced, references closed, tags spelled as the protocol has them."""
+    if not piece.isascii():
+        try:
+            piece.decode("utf-8")
+        except UnicodeDecodeError:
+            text = piece.decode("utf-8", "replace")
+            repairs["not-utf-8"] += text.count("\ufffd") - piece.count(REPLACEMENT)
+            piece = text.encode("utf-8")
+    piece, controls = _CONTROL.subn(REPLACEMENT, piece)
+    repairs["control-character"] += controls
+    piece, spaced = _SPACED_TAG.subn(lambda match: b"</" if match[1] or match[2] else b"<", piece)
+    repairs["tag-space"] += spaced
+    piece = _CAPITAL_TAG.sub(lambda match: _lower(match, repairs), piece)
+    return _REFERENCE.sub(lambda match: _reference(match[1], repairs), piece)
+
+
+def _lower(match: re.Match[bytes], repairs: Counter[str]) -> bytes:
+    name = match[2].lower()
+    if name not in KNOWN_TAGS:
+        return match[0]
+    repairs["tag-case"] += 1
+    return match[1] + name
+
+
+def _reference(reference: bytes | None, repairs: Counter[str]) -> bytes:
+    """What stands for an & and what follows it up to a semicolon, if that is none of XML's own five references."""
+    if reference is None:
+        repairs["bare-ampersand"] += 1
+        return b"&amp;"
+    name = reference.decode("ascii")
+    if name.startswith("#"):
+        number = int(name[2:-1], 16) if name[1] in "xX" else int(name[1:-1])
+        if _is_character(number):
+            return b"&#x%x;" % number
+        repairs["control-character"] += 1
+        return REPLACEMENT
+    meaning = html.entities.html5.get(name)
+    if meaning is None:
+        repairs["bare-ampersand"] += 1
+        return b"&amp;" + reference
+    repairs["html-entity"] += 1
+    return meaning.replace("&", "&amp;").replace("<", "&lt;").encode("utf-8")
+
+
+def _is_character(number: int) -> bool:
+    """XML 1.0, production 2."""
+    return (
+        number in (0x9, 0xA, 0xD)
+        or 0x20 <= number < 0xD800
+        or 0xE000 <= number < 0xFFFE
+        or 0x10000 <= number <= 0x10FFFF
+    )
+
+
+def _root(pieces: Iterator[bytes], repairs: Counter[str]) -> tuple[bytes, _Prefixes]:
+    """The document from its root to the end of the piece that this is in.
+
+    Of the root's attributes only the declarations of namespaces are kept: nothing else in them is read.
+    """
+    held = b""
+    for piece in pieces:
+        held += piece
+        root = _ROOT.search(held)
+        if b"<!" in held[: root.start() if root else None]:
+            raise Stop("doctype", line=1 + held.count(b"\n", 0, held.index(b"<!")))
+        if root:
+            break
+        if len(held) > MAX_TOKEN_BYTES:
+            raise Stop("too-big-item")
+    else:
+        return held, _Prefixes({}, repairs)
+    before, after = held[: root.start()], held[root.end() :]
+    repairs["leading-text"] += bool(before.strip())
+    repairs["root-tag"] += _ATTRIBUTES.fullmatch(root[2]) is None
+    declared = _declarations(root[2])
+    prefixes = _Prefixes(declared, repairs)
+    prefixes.note(b"<" + root[1] + b">" + after)
+    names = {
+        b"xmlns" + (b":" + prefix if prefix else b""): uri for prefix, uri in (prefixes.to_bind | declared).items()
+    }
+    attributes = b"".join(b' %s="%s"' % (name, uri.replace(b'"', b"&quot;")) for name, uri in names.items())
+    end = b"/>" if root[2].endswith(b"/") else b">"
+    return b"\n" * held.count(b"\n", 0, root.end()) + b"<" + root[1] + attributes + end + after, prefixes
+
+
+def _declarations(attributes: bytes) -> dict[bytes, bytes]:
+    """Namespaces by prefix, b"" for the default one; with curly quotes, or none, too."""
+    found: dict[bytes, bytes] = {}
+    for prefix, double, single, bare in _DECLARATION.findall(attributes):
+        uri = (double or single or bare.rstrip(b"/")).replace(b"<", b"&lt;")
+        if prefix not in (b"xml", b"xmlns") and (uri or not prefix):
+            found.setdefault(prefix, uri)
+    return found
+
+
+class _Prefixes:
+    """Which prefixes of tags are declared, and what becomes of the others (C-49).
+
+    Those that are usual, or occur soon, are declared at the root. One that turns up later is made part of the name.
+    """
+
+    def __init__(self, declared: dict[bytes, bytes], repairs: Counter[str]) -> None:
+        self.to_bind = {p.encode(): u.encode() for p, u in USUAL_PREFIXES.items() if p.encode() not in declared}
+        self._declared = set(declared)
+        self._told: set[bytes] = set()
+        self._repairs = repairs
+
+    def note(self, text: bytes) -> None:
+        """Have what occurs in the root's piece declared at the root."""
+        for prefix in self._undeclared(text):
+            self.to_bind.setdefault(prefix, b"undeclared:" + prefix)
+
+    def bound(self, piece: bytes) -> bytes:
+        """The piece without prefixes that no root declares."""
+        unbound = self._undeclared(piece) - self.to_bind.keys()
+        if not unbound:
+            return piece
+        return _TAG_PREFIX.sub(lambda tag: tag[1] + tag[2] + (b"." if tag[2] in unbound else b":"), piece)
+
+    def _undeclared(self, text: bytes) -> set[bytes]:
+        self._declared.update(_DECLARED_PREFIX.findall(text))
+        found = {prefix for _, prefix in _TAG_PREFIX.findall(text)} - self._declared - {b"xml", b"xmlns"}
+        self._repairs["undeclared-prefix"] += len(found - self._told)
+        self._told |= found
+        return found

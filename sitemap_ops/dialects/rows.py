@@ -1,0 +1,156 @@
+"""Elements as the columns of an inventory: one row an entry, its values as they came."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sitemap_ops.validate.column import mask
+from sitemap_ops.validate.elements import Elements
+
+COLUMNS = ("loc", "lastmod", "changefreq", "priority", "images", "alternates")
+"""All text. images: a JSON list of URLs; alternates: a JSON object, hreflang -> URL."""
+
+SCHEMA = pa.schema([(name, pa.string()) for name in COLUMNS])
+FEED_DATES = ("updated", "pubdate", "modified", "date", "published")
+"""Of Atom, RSS, Dublin Core and Atom again: the first that an entry has, in this order."""
+
+_WHITE = " \t\r\n"
+_ESCAPED = r"&(?:amp|lt|gt|quot|apos|#38|#x26|#39|#x27);"
+_ESCAPES = (
+    (r"&(?:(?:amp|#38|#x26);)+", "&"),
+    ("&lt;", "<"),
+    ("&gt;", ">"),
+    ("&quot;", '"'),
+    ("&(?:apos|#39|#x27);", "'"),
+)
+
+
+def page_rows(batch: Elements, repairs: Counter[str]) -> pa.RecordBatch:
+    """The `<url>` entries. repairs: counts `loc-duplicate-tag`, `duplicate-tag` (P-03), `double-entity-escape` (P-22),
+    `hreflang-duplicate`."""
+    values = {name: _first(batch, name, repairs) for name in COLUMNS[:4]}
+    values["loc"] = unescaped(values["loc"], repairs)
+    values["images"] = _images(batch, repairs)
+    values["alternates"] = _alternates(batch, repairs)
+    return _batch(values, batch.entries).filter(pa.array(_is_entry(batch, "url")))
+
+
+def listed(batch: Elements, repairs: Counter[str]) -> list[str]:
+    """The locs of the `<sitemap>` entries."""
+    locs = unescaped(_first(batch, "loc", repairs), repairs).filter(pa.array(_is_entry(batch, "sitemap")))
+    return [loc for loc in locs.to_pylist() if loc]
+
+
+def feed_rows(batch: Elements, repairs: Counter[str]) -> pa.RecordBatch:
+    """The items of an RSS feed or the entries of an Atom feed (P-50); repairs: counts `guid-as-link` too."""
+    links = _feed_links(batch, repairs)
+    dates = pc.coalesce(*(_first(batch, name, Counter()) for name in FEED_DATES))
+    rows = _batch({"loc": unescaped(links, repairs), "lastmod": dates}, batch.entries)
+    return rows.filter(pa.array(_is_entry(batch, "item") | _is_entry(batch, "entry")))
+
+
+def text_rows(lines: pa.Array, repairs: Counter[str]) -> pa.RecordBatch:
+    """Lines that are one URL each."""
+    return _batch({"loc": unescaped(lines, repairs)}, len(lines))
+
+
+def unescaped(texts: pa.Array, repairs: Counter[str]) -> pa.Array:
+    """URLs without the entities that a second escaping left in them, however often it was done (P-22)."""
+    hit = mask(pc.match_substring_regex(texts, _ESCAPED))
+    if not hit.any():
+        return texts
+    repairs["double-entity-escape"] += int(hit.sum())
+    plain = texts.filter(pa.array(hit))
+    for pattern, character in _ESCAPES:
+        plain = pc.replace_substring_regex(plain, pattern, character)
+    return pc.replace_with_mask(texts, pa.array(hit), plain)
+
+
+def _batch(values: Mapping[str, pa.Array], length: int) -> pa.RecordBatch:
+    nothing = pa.nulls(length, pa.string())
+    return pa.RecordBatch.from_arrays([values.get(name, nothing) for name in COLUMNS], schema=SCHEMA)
+
+
+def _local(name: str) -> str:
+    """A tag's name in lower case, without a namespace that is not known; an extension's keeps its prefix."""
+    return name.rpartition("}")[2].lower()
+
+
+def _rows(batch: Elements, depth: int, names: Sequence[str]) -> np.ndarray:
+    codes = [code for code, name in enumerate(batch.names) if _local(name) in names]
+    rows: np.ndarray = (np.isin(batch.tag, codes) & (batch.depth == depth) & (batch.entry >= 0)).nonzero()[0]
+    return rows
+
+
+def _is_entry(batch: Elements, name: str) -> np.ndarray:
+    """Which entries (bool) are of this tag."""
+    is_one = np.zeros(batch.entries, bool)
+    is_one[batch.entry[_rows(batch, batch.entry_depth, [name])]] = True
+    return is_one
+
+
+def _first(batch: Elements, name: str, repairs: Counter[str]) -> pa.Array:
+    """The trimmed text of each entry's first child of a name, null where it has none."""
+    rows = _rows(batch, batch.entry_depth + 1, [name])
+    entries, first = np.unique(batch.entry[rows], return_index=True)
+    repairs["loc-duplicate-tag" if name == "loc" else "duplicate-tag"] += len(rows) - len(entries)
+    at = np.full(batch.entries, -1)
+    at[entries] = rows[first]
+    return pc.utf8_trim(batch.text.take(pa.array(at, mask=at < 0)), _WHITE)
+
+
+def _images(batch: Elements, repairs: Counter[str]) -> pa.Array:
+    rows = _rows(batch, 4, ["image:loc", "loc"])
+    urls = unescaped(pc.utf8_trim(batch.text.take(pa.array(rows, pa.int64())), _WHITE), repairs)
+    found: dict[int, list[str]] = {}
+    for entry, url in zip(batch.entry[rows].tolist(), urls.to_pylist(), strict=True):
+        if url:
+            found.setdefault(entry, []).append(url)
+    return _as_json(found, batch.entries)
+
+
+def _alternates(batch: Elements, repairs: Counter[str]) -> pa.Array:
+    rows = [row for row in _rows(batch, 3, ["xhtml:link", "link"]).tolist() if row in batch.attributes]
+    codes = [batch.attributes[row].get("hreflang", "").strip() for row in rows]
+    links = [batch.attributes[row].get("href", "").strip() for row in rows]
+    found: dict[int, dict[str, str]] = {}
+    urls = unescaped(pa.array(links, pa.string()), repairs).to_pylist()
+    for entry, code, url in zip(batch.entry[rows].tolist(), codes, urls, strict=True):
+        if code and url:
+            repairs["hreflang-duplicate"] += code in found.setdefault(entry, {})
+            found[entry].setdefault(code, url)
+    return _as_json(found, batch.entries)
+
+
+def _as_json(found: Mapping[int, object], length: int) -> pa.Array:
+    if not found:
+        return pa.nulls(length, pa.string())
+    texts: list[str | None] = [None] * length
+    for entry, value in found.items():
+        texts[entry] = json.dumps(value, ensure_ascii=False)
+    return pa.array(texts, pa.string())
+
+
+def _feed_links(batch: Elements, repairs: Counter[str]) -> pa.Array:
+    """Each entry's link: as text (RSS), as `href` of the alternate (Atom), else a guid that is one (RSS)."""
+    links: list[str | None] = [None] * batch.entries
+    for name in ("link", "guid"):
+        for row in _rows(batch, batch.entry_depth + 1, [name]).tolist():
+            entry, attributes = int(batch.entry[row]), batch.attributes.get(row, {})
+            url = attributes.get("href") or batch.text[row].as_py()
+            if links[entry] is None and url.strip() and _is_page(name, url.strip(), attributes):
+                links[entry] = url.strip()
+                repairs["guid-as-link"] += name == "guid"
+    return pa.array(links, pa.string())
+
+
+def _is_page(name: str, url: str, attributes: Mapping[str, str]) -> bool:
+    if name == "guid":
+        return attributes.get("isPermaLink") != "false" and url.startswith(("http://", "https://"))
+    return attributes.get("rel", "alternate") == "alternate"
