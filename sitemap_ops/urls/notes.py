@@ -22,9 +22,9 @@ SESSION_NAMES: Final = (
 
 SESSION_ID: Final = (
     r"(?i);jsessionid="
-    r"|[?&](?:jsessionid|phpsessid|aspsessionid[a-z]*|asp\.net_sessionid|session_?id|sessid|cfid|cftoken|oscsid|zenid)="
-    r"|[?&]sid=[0-9a-f]{16}"
-    r"|/\([a-z]\([a-z0-9]{24}\)\)/"
+    r"|^[^?]*\?(?:[^&]*&)*(?:(?:jsessionid|phpsessid|aspsessionid[a-z]*|asp\.net_sessionid|session_?id|sessid|cfid"
+    r"|cftoken|oscsid|zenid)=|sid=[0-9a-f]{16})"
+    r"|^[^?]*/\([a-z]\([a-z0-9]{24}\)\)/"
 )
 """P-51; the last is ASP.NET's cookieless form."""
 

@@ -18,10 +18,11 @@ UNRESERVED = string.ascii_letters + string.digits + "-._~"
 ALLOWED = UNRESERVED + "!$&'()*+,;=:@/?"
 BASE = "https://shop.example/b/c?d=1"
 ORIGINS = ("https://shop.example", "http://shop.example:8080")
-SESSION = (
-    r"[?&](jsessionid|phpsessid|aspsessionid[a-z]*|asp[.]net_sessionid|session_?id|sessid|cfid|cftoken|oscsid|zenid)="
-    r"|;jsessionid=|[?&]sid=[0-9a-f]{16}|/\([a-z]\([a-z0-9]{24}\)\)/"
+SESSION_PARAMETER = (
+    "(jsessionid|phpsessid|aspsessionid[a-z]*|asp[.]net_sessionid|session_?id|sessid|cfid|cftoken|oscsid|zenid)=.*"
+    "|sid=[0-9a-f]{16}.*"
 )
+SESSION_IN_PATH = r";jsessionid=|^[^?]*/\([a-z]\([a-z0-9]{24}\)\)/"
 
 
 class Refused(Exception):
@@ -183,7 +184,9 @@ def _notes(loc: str, path: str, query: str, had_percent: bool, charset: str) -> 
         notes.add("percent-not-utf8")
     if query == "?":
         notes.add("empty-query")
-    if re.search(SESSION, loc, re.IGNORECASE):
+    pairs = query[1:].split("&")
+    held = any(re.fullmatch(SESSION_PARAMETER, pair, re.IGNORECASE) for pair in pairs)
+    if held or re.search(SESSION_IN_PATH, loc, re.IGNORECASE):
         notes.add("session-id")
     if re.search("(?::|%3A)//", path):
         notes.add("url-in-path")
