@@ -29,7 +29,7 @@ _SEVEN_BYTES = np.uint64(0x00FFFFFFFFFFFFFF)
 class References:
     """The rows of a column, taken apart.
 
-    kind: one of the kinds above (uint8).
+    kind: one of the kinds above (int64).
     heads: `scheme://authority`, `//authority` or "" (string array).
     rests: path and query, as they stand. held: the classes of bytes in them (`octets`; uint8 bit set).
     has_fragment: bool. bare: no path before the query or end (bool).
@@ -122,7 +122,7 @@ def _kinds(offsets: np.ndarray, data: np.ndarray) -> tuple[np.ndarray, np.ndarra
         [http | https, network, rooted, first == ord("?"), first == ord("#")],
         [ABSOLUTE, NETWORK, ROOTED, QUERY_ONLY, SAME_DOCUMENT],
         RELATIVE,
-    ).astype(np.uint8)
+    )
     return kind, starts + np.select([https, http, network], [8, 7, 2], 0)
 
 
