@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from sitemap_ops.dialects.mend import mend
-from sitemap_ops.dialects.rows import feed_rows, listed, page_rows, text_rows
+from sitemap_ops.dialects.rows import feed_rows, page_rows, text_rows
 from sitemap_ops.engines import PROFILES
 from sitemap_ops.errors import SourceError
 from sitemap_ops.rules import RULES
@@ -132,10 +132,11 @@ class Sitemaps:
             if roots[0].name in FEEDS:
                 yield feed_rows(elements, self.repairs)
                 continue
-            children += listed(elements, self.repairs)
+            rows, listed = page_rows(elements, self.repairs)
+            children += listed
             if len(children) > MAX_FILES:
                 raise Stop("too-many-sitemaps")
-            yield page_rows(elements, self.repairs)
+            yield rows
 
 
 def _is_markup(head: bytes) -> bool:

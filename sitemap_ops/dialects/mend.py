@@ -22,17 +22,20 @@ USUAL_PREFIXES = {ours.rstrip(":"): uri for uri, ours in NAMESPACES.items() if o
     "xsi": "http://www.w3.org/2001/XMLSchema-instance"
 }
 REPLACEMENT = "\ufffd".encode()
+MAX_PREFIXES = 100
+"""Undeclared ones of a file: no sitemap has a tenth of them."""
 
 _OPENING = re.compile(rb"<(?:!--|!\[CDATA\[|\s{0,8}\?)")
 _CLOSING = {b"<!--": b"-->", b"<![CDATA[": b"]]>"}
 _SPACED_TAG = re.compile(rb"<(?:\s{1,8}(/?)\s{0,8}|(/)\s{1,8})(?=[A-Za-z_])")
 _CAPITAL_TAG = re.compile(rb"(</?(?:[A-Za-z_][\w.-]{0,40}:)?)([a-z]{0,16}[A-Z][A-Za-z]{0,16})(?=[\s/>])")
-_REFERENCE = re.compile(
-    rb"&(?!(?:amp|lt|gt|quot|apos);)(#[0-9]{1,8};|#[xX][0-9A-Fa-f]{1,8};|[A-Za-z][A-Za-z0-9]{1,31};)?"
-)
-_CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]")
+_NAMED = rb"#[0-9]{1,8}|#[xX][0-9A-Fa-f]{1,8}|[A-Za-z][A-Za-z0-9]{1,31}"
+_BARE_AMPERSAND = re.compile(rb"&(?!(?:" + _NAMED + rb");)")
+_OTHER_REFERENCE = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos);)(" + _NAMED + rb");")
+_CONTROLS = bytes(byte for byte in range(32) if byte not in b"\t\n\r")
+_CONTROL = re.compile(rb"[" + re.escape(_CONTROLS) + rb"]|\xef\xbf[\xbe\xbf]")
 _TAG_PREFIX = re.compile(rb"(</?)([A-Za-z_][\w.-]{0,64}):(?=[A-Za-z_])")
-_DECLARED_PREFIX = re.compile(rb"\sxmlns:([A-Za-z_][\w.-]{0,64})\s?=")
+_DECLARED_PREFIX = re.compile(rb"xmlns:([A-Za-z_][\w.-]{0,64})\s?=")
 _ROOT = re.compile(rb"<([A-Za-z_][\w.:-]{0,128})((?:[\s/][^>]*)?)>")
 _ATTRIBUTES = re.compile(rb"(?:\s+[\w.:-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*\s*/?")
 _DECLARATION = re.compile(
@@ -99,12 +102,15 @@ def _characters(piece: bytes, repairs: Counter[str]) -> bytes:
             text = piece.decode("utf-8", "replace")
             repairs["not-utf-8"] += text.count("\ufffd") - piece.count(REPLACEMENT)
             piece = text.encode("utf-8")
-    piece, controls = _CONTROL.subn(REPLACEMENT, piece)
-    repairs["control-character"] += controls
+    if len(piece.translate(None, _CONTROLS)) < len(piece) or b"\xef\xbf" in piece:
+        piece, controls = _CONTROL.subn(REPLACEMENT, piece)
+        repairs["control-character"] += controls
     piece, spaced = _SPACED_TAG.subn(lambda match: b"</" if match[1] or match[2] else b"<", piece)
     repairs["tag-space"] += spaced
     piece = _CAPITAL_TAG.sub(lambda match: _lower(match, repairs), piece)
-    return _REFERENCE.sub(lambda match: _reference(match[1], repairs), piece)
+    piece, bare = _BARE_AMPERSAND.subn(b"&amp;", piece)
+    repairs["bare-ampersand"] += bare
+    return _OTHER_REFERENCE.sub(lambda match: _reference(match[1].decode("ascii"), repairs), piece)
 
 
 def _lower(match: re.Match[bytes], repairs: Counter[str]) -> bytes:
@@ -115,22 +121,18 @@ def _lower(match: re.Match[bytes], repairs: Counter[str]) -> bytes:
     return match[1] + name
 
 
-def _reference(reference: bytes | None, repairs: Counter[str]) -> bytes:
-    """What stands for an & and what follows it up to a semicolon, if that is none of XML's own five references."""
-    if reference is None:
-        repairs["bare-ampersand"] += 1
-        return b"&amp;"
-    name = reference.decode("ascii")
+def _reference(name: str, repairs: Counter[str]) -> bytes:
+    """What stands for a reference that is none of XML's own five."""
     if name.startswith("#"):
-        number = int(name[2:-1], 16) if name[1] in "xX" else int(name[1:-1])
+        number = int(name[2:], 16) if name[1] in "xX" else int(name[1:])
         if _is_character(number):
             return b"&#x%x;" % number
         repairs["control-character"] += 1
         return REPLACEMENT
-    meaning = html.entities.html5.get(name)
+    meaning = html.entities.html5.get(name + ";")
     if meaning is None:
         repairs["bare-ampersand"] += 1
-        return b"&amp;" + reference
+        return b"&amp;%s;" % name.encode("ascii")
     repairs["html-entity"] += 1
     return meaning.replace("&", "&amp;").replace("<", "&lt;").encode("utf-8")
 
@@ -215,4 +217,6 @@ class _Prefixes:
         found = {prefix for _, prefix in _TAG_PREFIX.findall(text)} - self._declared - {b"xml", b"xmlns"}
         self._repairs["undeclared-prefix"] += len(found - self._told)
         self._told |= found
+        if len(self._told) > MAX_PREFIXES:
+            raise Stop("xml-parse", message=f"More than {MAX_PREFIXES} prefixes of its tags are not declared.")
         return found

@@ -10,7 +10,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sitemap_ops.validate.column import mask
 from sitemap_ops.validate.elements import Elements
 
 COLUMNS = ("loc", "lastmod", "changefreq", "priority", "images", "alternates")
@@ -31,20 +30,18 @@ _ESCAPES = (
 )
 
 
-def page_rows(batch: Elements, repairs: Counter[str]) -> pa.RecordBatch:
-    """The `<url>` entries. repairs: counts `loc-duplicate-tag`, `duplicate-tag` (P-03), `double-entity-escape` (P-22),
-    `hreflang-duplicate`."""
+def page_rows(batch: Elements, repairs: Counter[str]) -> tuple[pa.RecordBatch, list[str]]:
+    """The `<url>` entries, and the locs of the `<sitemap>` entries.
+
+    repairs: counts `loc-duplicate-tag`, `duplicate-tag` (P-03), `double-entity-escape` (P-22), `hreflang-duplicate`.
+    """
     values = {name: _first(batch, name, repairs) for name in COLUMNS[:4]}
     values["loc"] = unescaped(values["loc"], repairs)
     values["images"] = _images(batch, repairs)
     values["alternates"] = _alternates(batch, repairs)
-    return _batch(values, batch.entries).filter(pa.array(_is_entry(batch, "url")))
-
-
-def listed(batch: Elements, repairs: Counter[str]) -> list[str]:
-    """The locs of the `<sitemap>` entries."""
-    locs = unescaped(_first(batch, "loc", repairs), repairs).filter(pa.array(_is_entry(batch, "sitemap")))
-    return [loc for loc in locs.to_pylist() if loc]
+    listed = values["loc"].filter(pa.array(_is_entry(batch, "sitemap"))).to_pylist()
+    rows = _batch(values, batch.entries).filter(pa.array(_is_entry(batch, "url")))
+    return rows, [loc for loc in listed if loc]
 
 
 def feed_rows(batch: Elements, repairs: Counter[str]) -> pa.RecordBatch:
@@ -62,14 +59,14 @@ def text_rows(lines: pa.Array, repairs: Counter[str]) -> pa.RecordBatch:
 
 def unescaped(texts: pa.Array, repairs: Counter[str]) -> pa.Array:
     """URLs without the entities that a second escaping left in them, however often it was done (P-22)."""
-    hit = mask(pc.match_substring_regex(texts, _ESCAPED))
-    if not hit.any():
+    hit = pc.fill_null(pc.match_substring_regex(texts, _ESCAPED), False)
+    if not hit.true_count:
         return texts
-    repairs["double-entity-escape"] += int(hit.sum())
-    plain = texts.filter(pa.array(hit))
+    repairs["double-entity-escape"] += hit.true_count
+    plain = texts.filter(hit)
     for pattern, character in _ESCAPES:
         plain = pc.replace_substring_regex(plain, pattern, character)
-    return pc.replace_with_mask(texts, pa.array(hit), plain)
+    return pc.replace_with_mask(texts, hit, plain)
 
 
 def _batch(values: Mapping[str, pa.Array], length: int) -> pa.RecordBatch:
