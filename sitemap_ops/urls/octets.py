@@ -74,7 +74,7 @@ def classes(offsets: np.ndarray, data: np.ndarray) -> np.ndarray:
 
 def _reduce(operation: np.ufunc, offsets: np.ndarray, values: np.ndarray, dtype: type) -> np.ndarray:
     """`operation` over each row's values; 0 for an empty row, to which reduceat would give its neighbour's value."""
-    reduced = np.zeros(len(offsets) - 1, dtype)
+    reduced: np.ndarray = np.zeros(len(offsets) - 1, dtype)
     filled = offsets[1:] > offsets[:-1]
     if filled.any():
         reduced[filled] = operation.reduceat(values, offsets[:-1][filled], dtype=dtype)

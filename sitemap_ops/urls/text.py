@@ -25,7 +25,7 @@ def as_text(values: pd.Series) -> tuple[pa.Array, np.ndarray]:
             array = array.cast(pa.string())
         array.validate(full=True)
         return array, np.zeros(len(array), np.bool_)
-    except (pa.ArrowException, UnicodeError):
+    except (pa.ArrowException, ValueError, TypeError, OverflowError):
         texts = [_text(value) for value in _objects(values)]
         array = pa.array([text if isinstance(text, str) else None for text in texts], pa.string())
         return array, np.array([text is ... for text in texts], np.bool_)
