@@ -15,32 +15,31 @@ from sitemap_ops.validate.elements import NAMESPACES
 from sitemap_ops.validate.sax import MAX_TOKEN_BYTES
 from sitemap_ops.validate.stop import Stop
 
-KNOWN_TAGS = frozenset(
-    b"urlset sitemapindex sitemap url loc lastmod changefreq priority rss channel item link feed entry updated".split()
-)
+KNOWN_TAGS = {
+    *("urlset", "sitemapindex", "sitemap", "url", "loc", "lastmod", "changefreq", "priority"),
+    *("rss", "channel", "item", "link", "feed", "entry", "updated"),
+}
 USUAL_PREFIXES = {ours.rstrip(":"): uri for uri, ours in NAMESPACES.items() if ours} | {
     "xsi": "http://www.w3.org/2001/XMLSchema-instance"
 }
-REPLACEMENT = "\ufffd".encode()
+REPLACEMENT = "\ufffd"
 MAX_PREFIXES = 100
 """Undeclared ones of a file: no sitemap has a tenth of them."""
 
 _OPENING = re.compile(rb"<(?:!--|!\[CDATA\[|\s{0,8}\?)")
 _CLOSING = {b"<!--": b"-->", b"<![CDATA[": b"]]>"}
-_SPACED_TAG = re.compile(rb"<(?:\s{1,8}(/?)\s{0,8}|(/)\s{1,8})(?=[A-Za-z_])")
-_CAPITAL_TAG = re.compile(rb"(</?(?:[A-Za-z_][\w.-]{0,40}:)?)([a-z]{0,16}[A-Z][A-Za-z]{0,16})(?=[\s/>])")
-_NAMED = rb"#[0-9]{1,8}|#[xX][0-9A-Fa-f]{1,8}|[A-Za-z][A-Za-z0-9]{1,31}"
-_BARE_AMPERSAND = re.compile(rb"&(?!(?:" + _NAMED + rb");)")
-_OTHER_REFERENCE = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos);)(" + _NAMED + rb");")
+_SPACED_TAG = re.compile(r"<(?:\s{1,8}(/?)\s{0,8}|(/)\s{1,8})(?=[A-Za-z_])")
+_CAPITAL_TAG = re.compile(r"(</?(?:[A-Za-z_][\w.-]{0,40}:)?)([a-z]{0,16}[A-Z][A-Za-z]{0,16})(?=[\s/>])")
+_NAMED = r"#[0-9]{1,8}|#[xX][0-9A-Fa-f]{1,8}|[A-Za-z][A-Za-z0-9]{1,31}"
+_BARE_AMPERSAND = re.compile(rf"&(?!(?:{_NAMED});)")
+_OTHER_REFERENCE = re.compile(rf"&(?!(?:amp|lt|gt|quot|apos);)({_NAMED});")
 _CONTROLS = bytes(byte for byte in range(32) if byte not in b"\t\n\r")
-_CONTROL = re.compile(rb"[" + re.escape(_CONTROLS) + rb"]|\xef\xbf[\xbe\xbf]")
-_TAG_PREFIX = re.compile(rb"(</?)([A-Za-z_][\w.-]{0,64}):(?=[A-Za-z_])")
-_DECLARED_PREFIX = re.compile(rb"xmlns:([A-Za-z_][\w.-]{0,64})\s?=")
-_ROOT = re.compile(rb"<([A-Za-z_][\w.:-]{0,128})((?:[\s/][^>]*)?)>")
-_ATTRIBUTES = re.compile(rb"(?:\s+[\w.:-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*\s*/?")
-_DECLARATION = re.compile(
-    rb"""xmlns(?::([A-Za-z_][\w.-]*))?\s*=\s*(?:"([^"]*)"|'([^']*)'|(?:\xe2\x80[\x98-\x9f\xb2\xb3])?([^\s"'\xe2]*))"""
-)
+_CONTROL = re.compile("[" + re.escape(_CONTROLS.decode()) + "\ufffe\uffff]")
+_TAG_PREFIX = re.compile(r"(</?)([A-Za-z_][\w.-]{0,64}):(?=[A-Za-z_])")
+_DECLARED_PREFIX = re.compile(r"xmlns:([A-Za-z_][\w.-]{0,64})\s?=")
+_ROOT = re.compile(r"<([A-Za-z_][\w.:-]{0,128})((?:[\s/][^>]*)?)>")
+_ATTRIBUTES = re.compile(r"(?:\s+[\w.:-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*\s*/?")
+_DECLARATION = re.compile(r"""xmlns(?::([A-Za-z_][\w.-]*))?\s*=\s*(?:"([^"]*)"|'([^']*)'|[‘-‟′″]?([^\s"'‘-‟′″]*))""")
 
 
 def mend(chunks: Iterator[bytes], repairs: Counter[str]) -> Iterator[bytes]:
@@ -53,9 +52,9 @@ def mend(chunks: Iterator[bytes], repairs: Counter[str]) -> Iterator[bytes]:
     """
     pieces = (_characters(piece, repairs) for piece in _pieces(chunks, repairs))
     start, prefixes = _root(pieces, repairs)
-    yield start
+    yield start.encode("utf-8")
     for piece in pieces:
-        yield prefixes.bound(piece)
+        yield prefixes.bound(piece).encode("utf-8")
 
 
 def _pieces(chunks: Iterator[bytes], repairs: Counter[str]) -> Iterator[bytes]:
@@ -93,27 +92,25 @@ def _without_sections(text: bytes, repairs: Counter[str]) -> tuple[bytes, int]:
     return b"".join([*parts, text[done:]]), whole
 
 
-def _characters(piece: bytes, repairs: Counter[str]) -> bytes:
+def _characters(piece: bytes, repairs: Counter[str]) -> str:
     """Bytes that are no UTF-8 or no XML replaced, references closed, tags spelled as the protocol has them."""
-    if not piece.isascii():
-        try:
-            piece.decode("utf-8")
-        except UnicodeDecodeError:
-            text = piece.decode("utf-8", "replace")
-            repairs["not-utf-8"] += text.count("\ufffd") - piece.count(REPLACEMENT)
-            piece = text.encode("utf-8")
+    try:
+        text = piece.decode("utf-8")
+    except UnicodeDecodeError:
+        text = piece.decode("utf-8", "replace")
+        repairs["not-utf-8"] += text.count(REPLACEMENT) - piece.count(REPLACEMENT.encode())
     if len(piece.translate(None, _CONTROLS)) < len(piece) or b"\xef\xbf" in piece:
-        piece, controls = _CONTROL.subn(REPLACEMENT, piece)
+        text, controls = _CONTROL.subn(REPLACEMENT, text)
         repairs["control-character"] += controls
-    piece, spaced = _SPACED_TAG.subn(lambda match: b"</" if match[1] or match[2] else b"<", piece)
+    text, spaced = _SPACED_TAG.subn(lambda match: "</" if match[1] or match[2] else "<", text)
     repairs["tag-space"] += spaced
-    piece = _CAPITAL_TAG.sub(lambda match: _lower(match, repairs), piece)
-    piece, bare = _BARE_AMPERSAND.subn(b"&amp;", piece)
+    text = _CAPITAL_TAG.sub(lambda match: _lower(match, repairs), text)
+    text, bare = _BARE_AMPERSAND.subn("&amp;", text)
     repairs["bare-ampersand"] += bare
-    return _OTHER_REFERENCE.sub(lambda match: _reference(match[1].decode("ascii"), repairs), piece)
+    return _OTHER_REFERENCE.sub(lambda match: _reference(match[1], repairs), text)
 
 
-def _lower(match: re.Match[bytes], repairs: Counter[str]) -> bytes:
+def _lower(match: re.Match[str], repairs: Counter[str]) -> str:
     name = match[2].lower()
     if name not in KNOWN_TAGS:
         return match[0]
@@ -121,20 +118,20 @@ def _lower(match: re.Match[bytes], repairs: Counter[str]) -> bytes:
     return match[1] + name
 
 
-def _reference(name: str, repairs: Counter[str]) -> bytes:
+def _reference(name: str, repairs: Counter[str]) -> str:
     """What stands for a reference that is none of XML's own five."""
     if name.startswith("#"):
         number = int(name[2:], 16) if name[1] in "xX" else int(name[1:])
         if _is_character(number):
-            return b"&#x%x;" % number
+            return f"&#x{number:x};"
         repairs["control-character"] += 1
         return REPLACEMENT
     meaning = html.entities.html5.get(name + ";")
     if meaning is None:
         repairs["bare-ampersand"] += 1
-        return b"&amp;%s;" % name.encode("ascii")
+        return f"&amp;{name};"
     repairs["html-entity"] += 1
-    return meaning.replace("&", "&amp;").replace("<", "&lt;").encode("utf-8")
+    return meaning.replace("&", "&amp;").replace("<", "&lt;")
 
 
 def _is_character(number: int) -> bool:
@@ -147,17 +144,17 @@ def _is_character(number: int) -> bool:
     )
 
 
-def _root(pieces: Iterator[bytes], repairs: Counter[str]) -> tuple[bytes, _Prefixes]:
+def _root(pieces: Iterator[str], repairs: Counter[str]) -> tuple[str, _Prefixes]:
     """The document from its root to the end of the piece that this is in.
 
     Of the root's attributes only the declarations of namespaces are kept: nothing else in them is read.
     """
-    held = b""
+    held = ""
     for piece in pieces:
         held += piece
         root = _ROOT.search(held)
-        if b"<!" in held[: root.start() if root else None]:
-            raise Stop("doctype", line=1 + held.count(b"\n", 0, held.index(b"<!")))
+        if "<!" in held[: root.start() if root else None]:
+            raise Stop("doctype", line=1 + held.count("\n", 0, held.index("<!")))
         if root:
             break
         if len(held) > MAX_TOKEN_BYTES:
@@ -169,21 +166,19 @@ def _root(pieces: Iterator[bytes], repairs: Counter[str]) -> tuple[bytes, _Prefi
     repairs["root-tag"] += _ATTRIBUTES.fullmatch(root[2]) is None
     declared = _declarations(root[2])
     prefixes = _Prefixes(declared, repairs)
-    prefixes.note(b"<" + root[1] + b">" + after)
-    names = {
-        b"xmlns" + (b":" + prefix if prefix else b""): uri for prefix, uri in (prefixes.to_bind | declared).items()
-    }
-    attributes = b"".join(b' %s="%s"' % (name, uri.replace(b'"', b"&quot;")) for name, uri in names.items())
-    end = b"/>" if root[2].endswith(b"/") else b">"
-    return b"\n" * held.count(b"\n", 0, root.end()) + b"<" + root[1] + attributes + end + after, prefixes
+    prefixes.note(f"<{root[1]}>{after}")
+    names = {f"xmlns:{prefix}".rstrip(":"): uri for prefix, uri in (prefixes.to_bind | declared).items()}
+    attributes = "".join(f' {name}="{uri}"' for name, uri in names.items())
+    end = "/>" if root[2].endswith("/") else ">"
+    return "\n" * held.count("\n", 0, root.end()) + f"<{root[1]}{attributes}{end}{after}", prefixes
 
 
-def _declarations(attributes: bytes) -> dict[bytes, bytes]:
-    """Namespaces by prefix, b"" for the default one; with curly quotes, or none, too."""
-    found: dict[bytes, bytes] = {}
+def _declarations(attributes: str) -> dict[str, str]:
+    """Namespaces by prefix, "" for the default one; with curly quotes, or none, too."""
+    found: dict[str, str] = {}
     for prefix, double, single, bare in _DECLARATION.findall(attributes):
-        uri = (double or single or bare.rstrip(b"/")).replace(b"<", b"&lt;")
-        if prefix not in (b"xml", b"xmlns") and (uri or not prefix):
+        uri = (double or single or bare.rstrip("/")).replace("<", "&lt;").replace('"', "&quot;")
+        if prefix not in ("xml", "xmlns") and (uri or not prefix):
             found.setdefault(prefix, uri)
     return found
 
@@ -194,27 +189,27 @@ class _Prefixes:
     Those that are usual, or occur soon, are declared at the root. One that turns up later is made part of the name.
     """
 
-    def __init__(self, declared: dict[bytes, bytes], repairs: Counter[str]) -> None:
-        self.to_bind = {p.encode(): u.encode() for p, u in USUAL_PREFIXES.items() if p.encode() not in declared}
+    def __init__(self, declared: dict[str, str], repairs: Counter[str]) -> None:
+        self.to_bind = {prefix: uri for prefix, uri in USUAL_PREFIXES.items() if prefix not in declared}
         self._declared = set(declared)
-        self._told: set[bytes] = set()
+        self._told: set[str] = set()
         self._repairs = repairs
 
-    def note(self, text: bytes) -> None:
+    def note(self, text: str) -> None:
         """Have what occurs in the root's piece declared at the root."""
         for prefix in self._undeclared(text):
-            self.to_bind.setdefault(prefix, b"undeclared:" + prefix)
+            self.to_bind.setdefault(prefix, "undeclared:" + prefix)
 
-    def bound(self, piece: bytes) -> bytes:
+    def bound(self, piece: str) -> str:
         """The piece without prefixes that no root declares."""
         unbound = self._undeclared(piece) - self.to_bind.keys()
         if not unbound:
             return piece
-        return _TAG_PREFIX.sub(lambda tag: tag[1] + tag[2] + (b"." if tag[2] in unbound else b":"), piece)
+        return _TAG_PREFIX.sub(lambda tag: tag[1] + tag[2] + ("." if tag[2] in unbound else ":"), piece)
 
-    def _undeclared(self, text: bytes) -> set[bytes]:
+    def _undeclared(self, text: str) -> set[str]:
         self._declared.update(_DECLARED_PREFIX.findall(text))
-        found = {prefix for _, prefix in _TAG_PREFIX.findall(text)} - self._declared - {b"xml", b"xmlns"}
+        found = {prefix for _, prefix in _TAG_PREFIX.findall(text)} - self._declared - {"xml", "xmlns"}
         self._repairs["undeclared-prefix"] += len(found - self._told)
         self._told |= found
         if len(self._told) > MAX_PREFIXES:
