@@ -217,19 +217,19 @@ def test_scheduler_runs_what_the_rest_api_triggers(shop: Shop) -> None:
     """
     shop.airflow.add_site("broken", BROKEN)
     with airflow_servers(shop.airflow) as servers:
-        (error,) = servers.wait_for("import error", lambda: servers.get("importErrors")["import_errors"], 60)
+        (error,) = servers.wait_for("import error", lambda: servers.get("importErrors")["import_errors"], 120)
         assert error["filename"] == "site_file_errors.py"
         assert "broken.yaml line 3" in error["stack_trace"]
 
         dag = servers.wait_for(
-            "DAG", lambda: next((d for d in servers.get("dags")["dags"] if d["dag_id"] == DAG_ID), None), 60
+            "DAG", lambda: next((d for d in servers.get("dags")["dags"] if d["dag_id"] == DAG_ID), None), 120
         )
         assert (dag["has_import_errors"], dag["is_stale"]) == (False, False)
         servers.post(f"dags/{DAG_ID}", {"is_paused": False}, method="PATCH")
         run_id = servers.post(f"dags/{DAG_ID}/dagRuns", {"logical_date": None})["dag_run_id"]
         run = f"dags/{DAG_ID}/dagRuns/{run_id}"
         state = servers.wait_for(
-            "end of the run", lambda: (s := servers.get(run)["state"]) in ("success", "failed") and s, 180
+            "end of the run", lambda: (s := servers.get(run)["state"]) in ("success", "failed") and s, 240
         )
         assert state == "success", servers.logs()
         assert states_of(servers.get(f"{run}/taskInstances")["task_instances"]) == SUCCESS

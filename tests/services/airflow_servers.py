@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from tests.services.airflow import Airflow
 from tests.services.process import running
 
-START_SECONDS = 120.0
+START_SECONDS = 180.0
 POLL_SECONDS = 0.5
 
 Found = TypeVar("Found")
