@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pyarrow as pa
 
 from sitemap_ops.languages import hreflang_fault
-from sitemap_ops.validate.column import Column
+from sitemap_ops.validate.column import Column, strings
 from sitemap_ops.validate.elements import Elements
 from sitemap_ops.validate.entries import names
 from sitemap_ops.validate.findings import Record
@@ -27,8 +26,8 @@ def judge_alternates(batch: Elements, record: Record, pages: Column) -> Linked |
     )
     record.add_rows("hreflang-attr", tags, ~whole & ~mobile)
     links = [one for one, good in zip(named, whole, strict=True) if good]
-    href = Column(pa.array([one["href"] for one in links], pa.string()), tags.line[whole], tags.entry[whole])
-    code = Column(pa.array([one["hreflang"] for one in links], pa.string()), href.line, href.entry)
+    href = Column(strings([one["href"] for one in links]), tags.line[whole], tags.entry[whole])
+    code = Column(strings([one["hreflang"] for one in links]), href.line, href.entry)
     record.add("yandex-hreflang-ignored", line=int(tags.line[0]), count=len(rows))
     judge_urls(href, record, "xhtml:link href", "hreflang-href")
     _codes(code, record)

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from sitemap_ops.validate.column import mask, matches
+from sitemap_ops.validate.column import cut, distinct, matches, take
 from sitemap_ops.validate.elements import Elements, Names
 from sitemap_ops.validate.sax import MAX_DEPTH
 
@@ -38,17 +37,16 @@ def read(block: bytes, first_line: int, prefixes: dict[str, str], names: Names) 
     controls = (data < 0x20).nonzero()[0]
     if not (_alternate(opening, closing) and _characters(block, data, controls)):
         return None
-    edges = np.empty(2 * len(opening) + 1, np.int32)
-    edges[0:-1:2], edges[1::2], edges[-1] = opening, closing + 1, len(block)
-    plain = _resolved(data, opening, closing, edges)
-    if plain is None or plain[: edges[0]].tobytes().strip():
+    edges = np.full(2 * len(opening) + 2, len(block), np.int32)
+    edges[0:-2:2], edges[1:-2:2] = opening, closing + 1
+    plain = _resolved(block, data, opening, closing, edges)
+    if plain is None or plain[: edges[0]].strip():
         return None
-    pieces = pa.Array.from_buffers(pa.string(), 2 * len(opening), [None, pa.py_buffer(edges), pa.py_buffer(plain)])
-    found = pieces.take(pa.array(np.arange(0, len(pieces), 2))).dictionary_encode()
-    tags = _tags(found.dictionary.to_pylist(), {"": "", "xml": _XML} | prefixes, names)
+    pieces = cut(plain, edges)
+    which, different = distinct(take(pieces, np.arange(0, len(pieces) - 1, 2)))
+    tags = _tags(different, {"": "", "xml": _XML} | prefixes, names)
     if tags is None:
         return None
-    which = found.indices.to_numpy()
     shape = _shape(tags.step[which], tags.code[which])
     text = None if shape is None else _texts(pieces, shape, b"\r" in block)
     if shape is None or text is None:
@@ -89,29 +87,28 @@ def _characters(block: bytes, data: np.ndarray, controls: np.ndarray) -> bool:
     return True
 
 
-def _resolved(data: np.ndarray, opening: np.ndarray, closing: np.ndarray, edges: np.ndarray) -> np.ndarray | None:
+def _resolved(
+    block: bytes, data: np.ndarray, opening: np.ndarray, closing: np.ndarray, edges: np.ndarray
+) -> bytes | None:
     """The bytes with the five references replaced (P-21), and `edges` moved to fit, in place.
 
     None where an & starts anything else, or where one inside a tag might end its value early.
     """
     left = starts = (data == ord("&")).nonzero()[0]
-    if not len(starts):
-        return data
-    plain, kept, shrinks = data.copy(), np.ones(len(data), bool), np.zeros(len(starts), np.int32)
-    for reference, character in _REFERENCES:
+    shrinks = np.zeros(len(starts) + 1, np.int32)
+    for reference, character in _REFERENCES if len(starts) else ():
         found = _at(data, left, reference)
-        plain[left[found]] = ord(character)
-        for at in range(1, len(reference)):
-            kept[left[found] + at] = False
-        shrinks[np.searchsorted(starts, left[found])] = len(reference) - 1
-        inside = np.searchsorted(opening, left[found]) - 1
-        if character != "&" and (left[found] < closing[inside]).any():
+        here, left = left[found], left[~found]
+        if not len(here):
+            continue
+        if character != "&" and (here < closing[np.searchsorted(opening, here) - 1]).any():
             return None
-        left = left[~found]
+        shrinks[np.searchsorted(starts, here) + 1] = len(reference) - 1
+        block = block.replace(reference.encode(), character.encode())
     if len(left):
         return None
-    edges -= np.concatenate([[0], np.cumsum(shrinks, dtype=np.int32)])[np.searchsorted(starts, edges)]
-    return plain[kept]
+    edges -= np.cumsum(shrinks, dtype=np.int32)[np.searchsorted(starts, edges)]
+    return block
 
 
 def _at(data: np.ndarray, starts: np.ndarray, word: str) -> np.ndarray:
@@ -190,9 +187,12 @@ def _shape(step: np.ndarray, code: np.ndarray) -> _Shape | None:
 
 
 def _texts(pieces: pa.Array, shape: _Shape, returns: bool) -> pa.Array | None:
-    """The value of each row; None where text stands beside elements, or has line ends to be normalised."""
-    beside = pieces.take(pa.array((~shape.leaf).nonzero()[0] * 2 + 1))
+    """The value of each row; None where text stands beside elements, or has line ends to be normalised.
+
+    pieces: tag and text in turn, and an empty one at the end. returns: there are carriage returns.
+    """
+    beside = take(pieces, (~shape.leaf).nonzero()[0] * 2 + 1)
     if matches(beside, r"[^ \t\r\n]").any():
         return None
-    text = pc.fill_null(pieces.take(pa.array(shape.rows * 2 + 1, mask=~shape.leaf[shape.rows])), "")
-    return None if returns and mask(pc.match_substring(text, "\r")).any() else text
+    text = take(pieces, np.where(shape.leaf[shape.rows], shape.rows * 2 + 1, len(pieces) - 1))
+    return None if returns and matches(text, "\r").any() else text

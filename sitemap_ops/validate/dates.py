@@ -6,13 +6,16 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from sitemap_ops.validate.column import Column, mask, matches
+from sitemap_ops.validate.column import Column, distinct, matches, starts, take
 
 _DAY = r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])"
 _TIME = r"(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?"
 _ZONE = r"(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)"
+CLEAN = (
+    rf"^(?:19[7-9]\d|2\d{{3}})-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])(?:T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d{_ZONE})?$"
+)
+"""Of this form, which both readers and schemas take, are nearly all; the rest is looked at closer."""
 W3C = rf"^\d{{4}}(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01])(?:T{_TIME}{_ZONE})?)?)?$"
 COARSE = rf"^\d{{4}}(?:-\d\d)?$|T\d\d:\d\d{_ZONE}$"
 ZONE_TROUBLE = rf"^{_DAY}(?:T{_TIME}(?:[+-]\d{{2}}:?\d{{0,2}})?|{_ZONE})$"
@@ -26,7 +29,7 @@ def is_w3c(text: pa.Array) -> np.ndarray:
     good: np.ndarray = matches(text, W3C) & ~matches(text, _NO_SUCH_DAY)
     leap = good & matches(text, _LEAP_DAY)
     if leap.any():
-        years = pc.utf8_slice_codeunits(text.filter(pa.array(leap)), 0, 4).cast(pa.int32()).to_numpy()
+        years = starts(take(text, leap.nonzero()[0]), 4).astype(np.int64)
         good[leap] = (years % 4 == 0) & ((years % 100 != 0) | (years % 400 == 0))
     return good
 
@@ -37,15 +40,13 @@ def after(column: Column, instant: datetime) -> np.ndarray:
     A day's distance decides nearly all by comparing text; only those about the same day are parsed.
     """
     instant = instant.astimezone(UTC)
-    day = pc.utf8_slice_codeunits(column.text, 0, 10)
-    near_start, near_end = ((instant + timedelta(days=days)).strftime("%Y-%m-%d") for days in (-1, 1))
-    later = mask(pc.greater(day, near_end))
-    near = (mask(pc.greater_equal(day, near_start)) & ~later).nonzero()[0]
-    if len(near):
-        encoded = column.text.take(pa.array(near)).dictionary_encode()
-        parsed = np.array([parse(value) for value in encoded.dictionary.to_pylist()], object)
-        is_after = np.array([moment is not None and moment > instant for moment in parsed], bool)
-        later[near] = is_after[encoded.indices.to_numpy()]
+    day = starts(column.text, 10)
+    near_start, near_end = ((instant + timedelta(days=days)).strftime("%Y-%m-%d").encode() for days in (-1, 1))
+    later = day > near_end
+    near = ((day >= near_start) & ~later).nonzero()[0]
+    which, values = distinct(take(column.text, near))
+    parsed = [parse(value) for value in values]
+    later[near] = np.array([moment is not None and moment > instant for moment in parsed], bool)[which]
     return later
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from sitemap_ops.validate.column import Column
+from sitemap_ops.validate.column import Column, take
 
 NS_SITEMAP = "http://www.sitemaps.org/schemas/sitemap/0.9"
 NAMESPACES = {
@@ -79,6 +79,7 @@ class Elements:
     entry: np.ndarray = field(init=False)
     """int64, which entry each row belongs to; -1 before the first."""
     entries: int = field(init=False)
+    _values: dict[str, Column] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         starts = self.depth == self.entry_depth
@@ -94,8 +95,14 @@ class Elements:
         code = self.code(name)
         return ((self.tag == code) & (self.depth == depth)).nonzero()[0] if code >= 0 else np.zeros(0, np.int64)
 
+    def values(self, name: str) -> Column:
+        """The values of a tag of the entries themselves; made once."""
+        if name not in self._values:
+            self._values[name] = self.column(self.rows(name))
+        return self._values[name]
+
     def column(self, rows: np.ndarray) -> Column:
-        return Column(self.text.take(pa.array(rows, pa.int64())), self.line[rows], self.entry[rows])
+        return Column(take(self.text, rows), self.line[rows], self.entry[rows])
 
     def owner(self, rows: np.ndarray, owners: np.ndarray) -> np.ndarray:
         """For each row the position in `owners` (ascending rows) of the last one before it: of the element it is in."""

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from sitemap_ops.validate.column import Column, mask
+from sitemap_ops.validate.column import Column, strings, take
 from sitemap_ops.validate.elements import Elements
 from sitemap_ops.validate.findings import Record
 
@@ -37,17 +35,17 @@ def judge_entries(batch: Elements, record: Record, *, index: bool) -> None:
 
 def names(batch: Elements, rows: np.ndarray) -> Column:
     """The tags' own names as a column, to show them."""
-    shown = pa.array([f"<{name}>" for name in batch.names], pa.string())
-    return Column(shown.take(pa.array(batch.tag[rows])), batch.line[rows], batch.entry[rows])
+    shown = strings([f"<{name}>" for name in batch.names])
+    return Column(take(shown, batch.tag[rows]), batch.line[rows], batch.entry[rows])
 
 
 def _counts(batch: Elements, tags: tuple[str, ...], proper: np.ndarray, record: Record) -> None:
     top = names(batch, (batch.depth == 2).nonzero()[0])
     for tag in tags:
-        column = batch.column(batch.rows(tag))
+        column = batch.values(tag)
         often = np.bincount(column.entry, minlength=batch.entries)[: batch.entries]
         if tag == "loc":
-            empty = mask(pc.equal(pc.binary_length(pc.utf8_trim_whitespace(column.text)), 0))
+            empty = ~column.matches(r"\S")
             record.add_rows("loc-missing", top, proper & (often == 0))
             record.add_rows("loc-missing", column, empty, "An entry's <loc> is empty.")
             record.add_rows("loc-duplicate-tag", top, often > 1)

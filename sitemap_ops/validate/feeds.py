@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pyarrow as pa
 
-from sitemap_ops.validate.column import Column
+from sitemap_ops.validate.column import Column, strings
 from sitemap_ops.validate.elements import Elements
 from sitemap_ops.validate.findings import Record
 from sitemap_ops.validate.locs import Site, judge_locs
@@ -22,7 +21,7 @@ class FeedJudge:
     def batch(self, batch: Elements) -> None:
         links = np.array([row for row, code in enumerate(batch.tag) if _is_link(batch, row, code)], np.int64)
         values = [batch.attributes.get(int(row), {}).get("href") or batch.text[int(row)].as_py() for row in links]
-        column = Column(pa.array(values, pa.string()), batch.line[links], batch.entry[links])
+        column = Column(strings(values), batch.line[links], batch.entry[links])
         self.urls += len(column)
         self._locs.append(Listed.of(judge_locs(column, self._record, self._site)))
 

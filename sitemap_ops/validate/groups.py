@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import cached_property
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from sitemap_ops.validate.column import Column, mask
+from sitemap_ops.validate.column import Column, strings
 from sitemap_ops.validate.elements import Elements
 from sitemap_ops.validate.entries import names
 from sitemap_ops.validate.findings import Record
@@ -26,7 +25,7 @@ class Groups:
     def __len__(self) -> int:
         return len(self.rows)
 
-    @property
+    @cached_property
     def tags(self) -> Column:
         """The elements themselves, to point at."""
         return names(self.batch, self.rows)
@@ -50,12 +49,12 @@ class Groups:
         """An attribute of a child tag, "" where it is missing."""
         rows = self.batch.rows(self.prefix + name, 4)
         values = [self.batch.attributes.get(int(row), {}).get(attribute, "") for row in rows]
-        return Column(pa.array(values, pa.string()), self.batch.line[rows], self.batch.entry[rows])
+        return Column(strings(values), self.batch.line[rows], self.batch.entry[rows])
 
     def counts(self, name: str, depth: int = 4) -> np.ndarray:
         """How many non-empty children of this tag each element has."""
         column, owners = self.child(name, depth)
-        return np.bincount(owners[mask(pc.match_substring_regex(column.text, r"\S"))], minlength=len(self))
+        return np.bincount(owners[column.matches(r"\S")], minlength=len(self))
 
     def report_unknown(self, known: Collection[str], record: Record, code: str) -> None:
         """Children of the same namespace that the extension does not have."""

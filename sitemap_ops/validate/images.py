@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-import pyarrow.compute as pc
 
-from sitemap_ops.validate.column import mask
 from sitemap_ops.validate.elements import Elements
 from sitemap_ops.validate.findings import Record
 from sitemap_ops.validate.groups import Groups
@@ -28,7 +26,7 @@ def judge_images(batch: Elements, record: Record, site: Site) -> None:
     for name, limit in TEXT_BYTES.items():
         text, _ = images.child(name)
         record.add_rows("deprecated-tag", text, np.ones(len(text), bool), f"Google no longer reads <image:{name}>.")
-        record.add_rows("yandex-image-bytes", text, mask(pc.greater(pc.binary_length(text.text), limit)))
+        record.add_rows("yandex-image-bytes", text, text.lengths() > limit)
     images.report_unknown({"loc", *TEXT_BYTES}, record, "image-unknown-tag")
 
 

@@ -33,10 +33,10 @@ class IndexJudge:
 
     def batch(self, batch: Elements) -> None:
         judge_entries(batch, self._record, index=True)
-        locs = trimmed(batch.column(batch.rows("loc")), self._record)
+        locs = trimmed(batch.values("loc"), self._record)
         locs = locs.where(locs.matches("."))
         judge_urls(locs, self._record, "loc")
-        lastmods = batch.column(batch.rows("lastmod"))
+        lastmods = batch.values("lastmod")
         judge_lastmod(lastmods, self._record, self._now)
         self._site_rules(locs)
         top = names(batch, (batch.depth == 2).nonzero()[0])

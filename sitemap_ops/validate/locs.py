@@ -6,6 +6,7 @@ shares code with the writer's URL policy, so that each can find the other's mist
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -14,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sitemap_ops.validate import hosts
-from sitemap_ops.validate.column import Column, mask, matches
+from sitemap_ops.validate.column import Column, distinct, lengths, matches
 from sitemap_ops.validate.findings import Record
 from sitemap_ops.validate.hosts import Origin
 
@@ -138,14 +139,12 @@ def elsewhere(column: Column, site: Site) -> np.ndarray:
 
 def encoded_length(text: pa.Array) -> np.ndarray:
     """Characters of each URL once percent-encoded (U-33): one for ASCII, three for each other byte, and for a space."""
-    size: np.ndarray = pc.binary_length(text).to_numpy(zero_copy_only=False).astype(np.int64)
-    plain = pc.binary_length(pc.replace_substring_regex(text, r"[^\x21-\x7e]+", ""))
-    encoded: np.ndarray = 3 * size - 2 * plain.to_numpy(zero_copy_only=False)
+    encoded: np.ndarray = 3 * lengths(text) - 2 * lengths(pc.replace_substring_regex(text, r"[^\x21-\x7e]+", ""))
     return encoded
 
 
 def _size(column: Column, unclean: np.ndarray) -> np.ndarray:
-    size: np.ndarray = pc.binary_length(column.text).to_numpy(zero_copy_only=False).astype(np.int64)
+    size = column.lengths()
     if unclean.any():
         size[unclean] = encoded_length(column.where(unclean).text)
     return size
@@ -155,7 +154,7 @@ def _absolute(column: Column, record: Record) -> Column:
     absolute = column.matches(r"(?i)^https?://")
     schemed = column.matches(rf"^{_SCHEME}:") & ~absolute
     slashed = column.matches(rf"^{_SCHEME}://")
-    empty = mask(pc.equal(pc.binary_length(column.text), 0))
+    empty = column.lengths() == 0
     record.add_rows("url-scheme", column, schemed & ~column.matches(r"(?i)^https?:"))
     record.add_rows("loc-not-absolute", column, ~absolute & ~slashed & ~empty)
     return column.where(absolute)
@@ -193,14 +192,13 @@ def _authorities(column: Column, record: Record, site: Site) -> None:
 def _by_authority(column: Column, judge: Callable[[str, str], Iterable[str]]) -> dict[str, np.ndarray]:
     """Which rows (bool) have which of the codes that `judge` gives for a scheme and authority: asked once for each."""
     found = pc.extract_regex(column.text, r"^(?P<start>[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\]*)")
-    starts = pc.struct_field(found, "start").dictionary_encode()
-    index = pc.fill_null(starts.indices, -1).to_numpy(zero_copy_only=False)
+    which, different = distinct(pc.struct_field(found, "start"))
     members: dict[str, list[int]] = {}
-    for at, start in enumerate(starts.dictionary.to_pylist()):
+    for at, start in enumerate(different):
         scheme, _, authority = start.partition("://")
         for code in judge(scheme, authority):
             members.setdefault(code, []).append(at)
-    return {code: np.isin(index, some) for code, some in members.items()}
+    return {code: np.isin(which, some) for code, some in members.items()}
 
 
 def _foreign(origin: Origin, site: Site) -> list[str]:
@@ -220,5 +218,5 @@ def _scope(column: Column, record: Record, site: Site) -> None:
         return
     path = pc.replace_substring_regex(column.text, r"^[^:/?#]*://[^/?#]*", "")
     absolute = column.matches(r"(?i)^https?://[^/?#]")
-    outside = absolute & ~mask(pc.starts_with(path, site.folder))
+    outside = absolute & ~matches(path, f"^{re.escape(site.folder)}")
     record.add_rows("path-scope:submitted" if site.submitted else "path-scope", column, outside)

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-import pyarrow.compute as pc
-
 from sitemap_ops.validate.alternates import judge_alternates
-from sitemap_ops.validate.column import mask
 from sitemap_ops.validate.elements import Elements, Root
 from sitemap_ops.validate.entries import judge_entries
 from sitemap_ops.validate.findings import Record
@@ -35,9 +32,9 @@ class PageJudge:
     def batch(self, batch: Elements) -> None:
         record = self._record
         judge_entries(batch, record, index=False)
-        locs = batch.column(batch.rows("loc"))
-        locs = judge_locs(locs.where(mask(pc.greater(pc.binary_length(locs.text), 0))), record, self._site)
-        lastmod, changefreq, priority = (batch.column(batch.rows(tag)) for tag in ("lastmod", "changefreq", "priority"))
+        locs = batch.values("loc")
+        locs = judge_locs(locs.where(locs.lengths() > 0), record, self._site)
+        lastmod, changefreq, priority = (batch.values(tag) for tag in ("lastmod", "changefreq", "priority"))
         judge_lastmod(lastmod, record, self._now, self._tally)
         judge_changefreq(changefreq, record)
         judge_priority(priority, record, self._tally)

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from xml.parsers import expat
 
 import numpy as np
-import pyarrow as pa
 
+from sitemap_ops.validate.column import strings
 from sitemap_ops.validate.elements import Elements, Names, Root
 from sitemap_ops.validate.stop import Stop
 
@@ -108,7 +108,7 @@ class Sax:
             tag=np.array(self._tag[:size], np.int32),
             depth=np.array(self._depth[:size], np.int16),
             line=np.array(self._line[:size], np.int64) + self.skipped_lines,
-            text=pa.array(self._text[:size], pa.string()),
+            text=strings(self._text[:size]),
             stray=stray,
             attributes={row: named for row, named in self._attributes.items() if row < size},
             entry_depth=self._entry_depth,

@@ -38,7 +38,7 @@ def hashed(text: pa.Array) -> np.ndarray:
 
 def _pack(text: pa.Array) -> pa.Buffer:
     sink = pa.BufferOutputStream()
-    batch = pa.record_batch({"loc": text})
+    batch = pa.RecordBatch.from_arrays([text], ["loc"])
     with pa.ipc.new_stream(sink, batch.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as stream:
         stream.write_batch(batch)
     return sink.getvalue()

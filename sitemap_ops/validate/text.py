@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 
-from sitemap_ops.validate.column import Column, mask
+from sitemap_ops.validate.column import Column, cut, lengths
 from sitemap_ops.validate.findings import Record
 from sitemap_ops.validate.stop import Stop
 
@@ -50,13 +49,13 @@ def _whole_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
 
 def _column(piece: bytes, number: int, record: Record) -> Column:
     try:
-        text = piece.decode("utf-8")
+        piece.decode("utf-8")
     except UnicodeDecodeError as error:
         bad = number + piece.count(b"\n", 0, error.start)
         record.add("encoding", line=bad, message=f"The file is not UTF-8: byte {piece[error.start]:#04x}, line {bad}.")
-        text = piece.decode("utf-8", "replace")
-    split = pc.split_pattern(pa.array([text], pa.large_string()), "\n").flatten().cast(pa.string())
-    stripped = pc.utf8_rtrim(split, "\r \t")
-    full = mask(pc.greater(pc.binary_length(stripped), 0))
-    line = np.arange(number, number + len(split))
-    return Column(stripped.filter(pa.array(full)), line[full], np.arange(int(full.sum())))
+        piece = piece.decode("utf-8", "replace").encode()
+    ends = (np.frombuffer(piece, np.uint8) == ord("\n")).nonzero()[0] + 1
+    text = pc.utf8_rtrim(cut(piece, np.concatenate([[0], ends, [len(piece)]]).astype(np.int32)), "\n\r\t ")
+    line = np.arange(number, number + len(text))
+    full = lengths(text) > 0
+    return Column(text, line, line).where(full)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from sitemap_ops.validate import dates
-from sitemap_ops.validate.column import Column, mask
+from sitemap_ops.validate.column import Column, characters
 from sitemap_ops.validate.elements import Elements
 from sitemap_ops.validate.findings import Record
 from sitemap_ops.validate.groups import Groups
@@ -81,7 +79,7 @@ def _texts(videos: Groups, record: Record) -> None:
         ("uploader", MAX_UPLOADER, "video-uploader"),
     ):
         column, _ = videos.child(name)
-        record.add_rows(code, column, mask(pc.greater(pc.utf8_length(column.text), limit)))
+        record.add_rows(code, column, characters(column.text) > limit)
 
 
 def _uploader(videos: Groups, record: Record, pages: dict[int, str]) -> None:
@@ -114,8 +112,7 @@ def _numbers(videos: Groups, record: Record) -> None:
 def _between(column: Column, form: str, low: float, high: float) -> np.ndarray:
     """Which values are numbers of this form within the bounds."""
     good = column.matches(form)
-    numbers = pc.cast(column.text.filter(pa.array(good)), pa.float64()).to_numpy(zero_copy_only=False)
-    good[good] = (numbers >= low) & (numbers <= high)
+    good[good] = [low <= float(value) <= high for value in column.where(good).text.to_pylist()]
     return good
 
 

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 from lxml import etree
 
 from sitemap_ops.errors import UsageError
 from sitemap_ops.validate import dates
+from sitemap_ops.validate.column import strings
 from sitemap_ops.validate.findings import Record, safe
 
 BATCH = 500
@@ -135,7 +135,7 @@ def _known_better(message: str) -> bool:
     match = _VALUE.search(message)
     value = (match[1] or match[2] or "") if match else ""
     if "lastmod'" in message or "_date'" in message:
-        return bool(dates.is_w3c(pa.array([value]))[0])
+        return bool(dates.is_w3c(strings([value]))[0])
     if "}loc'" in message:
         return "minLength" in message or 0 < len(value) < 12
     return bool(_EXTENSION.search(message)) and ("not expected" in message or "maxLength" in message)
