@@ -84,6 +84,8 @@ class Admission:
     def __init__(self, origins: Iterable[Authority]) -> None:
         self._own = list(origins)
         self.origins = frozenset(own.origin for own in self._own)
+        self.plain = frozenset(origin for origin in self.origins if not parse_authority(origin).changes)
+        """Those that a row may have without a note."""
 
     def reason(self, authority: Authority) -> str | None:
         """Why a row with this authority is refused; None where it is not."""

@@ -59,12 +59,12 @@ def compile_rules(policy: UrlPolicy, base: str | None) -> Rules:
     encode = partial(_encoded, charset=policy.charset)
     admission = policy.admission
     own_base = _base(base) if base is not None else None
-    clean, clean_relative = clean_patterns(admission.origins, policy.trailing_slash, map(encode, policy.drop_params))
+    clean, clean_relative = clean_patterns(admission.plain, policy.trailing_slash, map(encode, policy.drop_params))
     return Rules(
         base=own_base,
         admission=admission,
         charset=policy.charset,
-        clean=clean if admission.origins else None,
+        clean=clean if admission.plain else None,
         clean_relative=clean_relative if own_base is not None and own_base.is_plain else None,
         drop=ParamDropper(policy.drop_params, encode) if policy.drop_params else None,
         trailing_slash=policy.trailing_slash,
