@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from sitemap_ops.engines.words import WORDS
 from sitemap_ops.rules import RULES, SEVERITY, Level, Rule, code_of, level
 
 if TYPE_CHECKING:
@@ -117,6 +118,10 @@ class Kind:
     count: int
     places: int
 
+    def known_as(self, engines: Sequence[str]) -> dict[str, str]:
+        """What the engines' own reports call it, by engine (G-63, Y-19)."""
+        return {name: WORDS[name][self.code] for name in engines if self.code in WORDS.get(name, {})}
+
 
 @dataclass
 class Validation:
@@ -188,6 +193,7 @@ class Validation:
                     "level": kind.level,
                     "count": kind.count,
                     "places": kind.places,
+                    "known_as": kind.known_as(self.engines),
                 }
                 for kind in self.kinds()
             ],

@@ -22,7 +22,17 @@ from sitemap_ops.validate.hosts import Origin
 _SCHEME = r"[A-Za-z][A-Za-z0-9+.-]*"
 _PCHAR = r"[A-Za-z0-9._~!$&'()*+,;=:@/-]"
 _TRIPLET = "%[0-9A-Fa-f]{2}"
-CLEAN = rf"^https?://[a-z0-9](?:[a-z0-9.-]{{0,251}}[a-z0-9])?/{_PCHAR}*(?:\?[A-Za-z0-9._~!$&'()*+,;=:@/?-]+)?$"
+_TAIL = "%[89AB][0-9A-F]"
+_NORMAL = (
+    "%(?:2[0-46-9A-CF]|3[A-F]|40|5[B-E]|60|7[B-D])"
+    rf"|%(?:C[2-9A-F]|D[0-9A-F]){_TAIL}|%E0%[AB][0-9A-F]{_TAIL}|%E[1-9ABCEF](?:{_TAIL}){{2}}|%ED%[89][0-9A-F]{_TAIL}"
+    rf"|%F0%[9AB][0-9A-F](?:{_TAIL}){{2}}|%F[1-3](?:{_TAIL}){{3}}|%F4%8[0-9A-F](?:{_TAIL}){{2}}"
+)
+"""Triplets in upper case that are UTF-8, and of ASCII neither unreserved nor a control nor a percent sign."""
+CLEAN = (
+    rf"^https?://[a-z0-9](?:[a-z0-9.-]{{0,251}}[a-z0-9])?/(?:{_PCHAR}|{_NORMAL})*"
+    rf"(?:\?(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|{_NORMAL})+)?$"
+)
 _SUSPECT = (
     r"(?i)/\.{1,2}(?:[/?]|$)|://[^/?]*/[^?]*https?://|sess|sid=|asp\.net|cfid|utm_|openstat|mc_[ce]id|clid|clsrc|[gw]braid|igshid"
     r"|&(?:amp|lt|gt|quot|apos|#\d+);"

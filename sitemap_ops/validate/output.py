@@ -42,7 +42,8 @@ def _rows(validation: Validation, width: int) -> str:
     table.add_column("count", justify="right")
     table.add_column("finding", overflow="fold")
     for kind in validation.kinds():
-        lines = [f"{kind.rule.what} {kind.rule.advice} [{kind.code}]"]
+        known = "".join(f" ({name}: {words})" for name, words in kind.known_as(validation.engines).items())
+        lines = [f"{kind.rule.what} {kind.rule.advice} [{kind.code}]{known}"]
         lines += [f"  {_example(finding, kind)}" for finding in validation.examples(kind)[:MAX_EXAMPLES]]
         if kind.places > 1:
             lines.append(f"  in {kind.places:,} places")

@@ -45,6 +45,7 @@ class ElementReader:
             pending += chunk
             if self._sax.root is None or len(pending) >= BLOCK_BYTES:
                 yield from self._whole_entries(pending)
+        yield from self._whole_entries(pending)
         yield from self._read(bytes(pending))
         self._sax.feed(b"", True)
         yield self._sax.take()

@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from sitemap_ops.engines.words import WORDS
 from sitemap_ops.errors import UsageError
 from sitemap_ops.rules import RULES, SEVERITY
 from sitemap_ops.validate import exceeds, validate
@@ -76,8 +77,23 @@ def test_json(tmp_path: Path) -> None:
         "level": "error",
         "count": 1,
         "places": 1,
+        "known_as": {},
     }
     assert set(told["findings"][0]) == {"rule", "code", "level", "location", "line", "value", "message", "advice"}
+
+
+def test_engines_own_words(tmp_path: Path) -> None:
+    """G-63, Y-19: a finding is given the name under which the named engines report it."""
+    found = said(tmp_path, urlset("<url/>"), ["google", "yandex", "bing"])
+    kind = next(kind for kind in found.kinds() if kind.code == "loc-missing")
+    assert kind.known_as(found.engines) == {"google": "Missing XML tag", "yandex": "Tag not found"}
+    assert "(google: Missing XML tag) (yandex: Tag not found)" in to_table(found, width=300)
+
+
+def test_words_are_of_known_codes() -> None:
+    """A code that no rule has would never be shown."""
+    codes = {key.partition(":")[0] for key in RULES}
+    assert all(set(words) <= codes for words in WORDS.values())
 
 
 def test_table(tmp_path: Path) -> None:
