@@ -8,10 +8,10 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sitemap_ops import __version__
-from sitemap_ops.errors import SitemapOpsError
+from sitemap_ops.errors import GuardError, SitemapOpsError
 
 if TYPE_CHECKING:
     from sitemap_ops.site import Site
@@ -45,7 +45,11 @@ def _parser() -> argparse.ArgumentParser:
 
     build = commands.add_parser("build", help="make and publish a site's sitemaps")
     build.add_argument("site", metavar="SITE.yaml", type=Path)
-    build.add_argument("--plan", action="store_true", help="show what would change; write nothing to the target")
+    build.add_argument(
+        "--plan",
+        action="store_true",
+        help="show what would change; write nothing to the target; exit 1 where a guard would stop it",
+    )
     build.add_argument("--force", action="store_true", help="publish although a guard says no; recorded in the report")
     build.add_argument("--json", action="store_true", help="print the report, alone, as JSON")
     build.set_defaults(run=_build)
@@ -99,13 +103,22 @@ def _build(arguments: argparse.Namespace) -> int:
             report = publish(
                 site, run, assembled, connections, plan_only=arguments.plan, force=arguments.force, progress=progress
             )
+    except GuardError as error:
+        if arguments.json and error.report:
+            _print_json(error.report)
+        raise
     finally:
         cleanup(site, run, connections)
     if arguments.json:
-        print(json.dumps(report, indent=2, ensure_ascii=False))
+        _print_json(report)
     else:
         print_summary(report)
-    return EXIT_DONE
+    would_stop = not report["forced"] and any(not guard["passed"] for guard in report["guards"])
+    return EXIT_STOPPED if would_stop else EXIT_DONE
+
+
+def _print_json(report: dict[str, Any]) -> None:
+    print(json.dumps(report, indent=2, ensure_ascii=False))
 
 
 def _validate(arguments: argparse.Namespace) -> int:
@@ -139,7 +152,7 @@ def _import(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(vars(imported)))
         return EXIT_DONE
-    print(f"{imported.urls} URLs from {imported.files} files are in {arguments.to}")
+    print(f"URLs {imported.urls}, files read {imported.files}, written to {arguments.to}")
     for code, count in imported.repaired.items():
         print(f"repaired: {code} {count}")
     return EXIT_DONE

@@ -21,6 +21,7 @@ from sitemap_ops.dialects.rows import COLUMNS, SCHEMA
 from sitemap_ops.entries import parse_changefreq, parse_priority
 from sitemap_ops.errors import SourceError, TargetError, UsageError
 from sitemap_ops.inventory.chunk import CHUNK_ROWS, regroup
+from sitemap_ops.validate.findings import safe
 
 if TYPE_CHECKING:
     from sitemap_ops.connections import Connections
@@ -60,7 +61,7 @@ def import_sitemap(
             rows += batch.num_rows
             yield _in_protocol_words(batch, sitemaps.repairs)
         if not rows:
-            raise SourceError(f"There is no URL in {location}: nothing was imported.")
+            raise SourceError(f"There is no URL in {safe(location)}: nothing was imported.")
 
     part = to.with_name(f".{to.name}.{os.getpid()}.part")
     try:

@@ -68,31 +68,24 @@ class Sitemaps:
             yield from self._file(place, location, 1)
 
     def _file(self, place: Place, location: str, depth: int) -> Iterator[pa.RecordBatch]:
-        children: list[str] = []
+        where = safe(place.show(location)) or ""
+        listed: list[str] = []
         try:
-            yield from self._rows(place.open(location), children)
-            self.files += 1
-            self.progress("import", self.files, len(self._known))
-            found = [child for loc in dict.fromkeys(children) if (child := self._find(place, loc, location, depth))]
+            yield from self._rows(place.open(location), listed)
         except Stop as stop:
-            raise SourceError(_told(safe(place.show(location)) or "", stop)) from None
-        for child in found:
+            raise SourceError(_told(where, stop)) from None
+        self.files += 1
+        self.repairs["nested-index"] += bool(listed) and depth > 1
+        if listed and depth > MAX_DEPTH:
+            raise SourceError(f"{where} is an index {depth} deep: import it by its own address.")
+        children = [_find(place, loc, location, where) for loc in listed]
+        new = [child for child in dict.fromkeys(children) if child not in self._known]
+        self._known.update(dict.fromkeys(new))
+        if len(self._known) > MAX_FILES:
+            raise SourceError(f"{where} brings the files to more than {MAX_FILES:,}: import its parts one by one.")
+        self.progress("import", self.files, len(self._known))
+        for child in new:
             yield from self._file(place, child, depth + 1)
-
-    def _find(self, place: Place, loc: str, index: str, depth: int) -> str | None:
-        """Where a listed file is; None for one that is known already."""
-        child = place.find(loc, index)
-        if child in self._known:
-            return None
-        if child is None:
-            raise Stop("child-missing", value=loc, message=f"It lists {safe(loc)}, which is not beside it.")
-        if depth > MAX_DEPTH:
-            raise Stop("nested-index", value=loc, message=f"It lists {safe(loc)}, too many indexes deep.")
-        if len(self._known) >= MAX_FILES:
-            raise Stop("too-many-sitemaps")
-        self._known[child] = None
-        self.repairs["nested-index"] += depth > 1
-        return child
 
     def _rows(self, opened: Opened, children: list[str]) -> Iterator[pa.RecordBatch]:
         """The rows of one file; what it lists as an index is added to `children`."""
@@ -137,6 +130,22 @@ class Sitemaps:
             if len(children) > MAX_FILES:
                 raise Stop("too-many-sitemaps")
             yield rows
+
+
+def _find(place: Place, loc: str, index: str, where: str) -> str:
+    """Where the file is that an index lists."""
+    try:
+        child = place.find(loc, index)
+    except Stop:
+        raise SourceError(
+            f"{where} lists {safe(loc)}, which is on another host, and is not followed there:"
+            " import that file by its own address."
+        ) from None
+    if child is None:
+        raise SourceError(
+            f"{where} lists {safe(loc)}, which is not beside it: put it there, or import the index by its web address."
+        )
+    return child
 
 
 def _is_markup(head: bytes) -> bool:

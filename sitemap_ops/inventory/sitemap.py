@@ -21,7 +21,8 @@ def read_sitemap(
     """
     from sitemap_ops.dialects.files import Sitemaps
     from sitemap_ops.dialects.rows import COLUMNS
+    from sitemap_ops.validate.findings import safe
 
-    positions(COLUMNS, columns, source.location)
+    positions(COLUMNS, columns, safe(source.location) or "")
     sitemaps = Sitemaps(source.location, connections, source.aws_conn_id)
     yield from numbered((batch.select(list(columns)) for batch in sitemaps.batches()), chunk_rows)
