@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -24,9 +25,13 @@ from sitemap_ops.entries import (
 from sitemap_ops.inventory.chunk import REJECT_SCHEMA, Chunk
 from sitemap_ops.ordering import ENTRY_SCHEMA
 from sitemap_ops.site import Section, Site
-from sitemap_ops.urls import UrlPolicy, canonicalize, count_changes
+from sitemap_ops.urls import CHANGES, UrlPolicy, canonicalize, change_codes, count_changes
 
 REJECT_VALUE_CHARACTERS = 2_048
+EXAMPLE_CHARACTERS = 200
+EXAMPLES = 3
+"""Rows kept for the report, of each code."""
+
 _PASSWORD = re.compile(r"(//[^/@:]*):[^/@]*@")
 
 
@@ -35,13 +40,14 @@ class Cleaned:
     """What became of a chunk.
 
     entries: ENTRY_SCHEMA. rejects: REJECT_SCHEMA. changed: rows by code of what was rewritten or is worth a look, of
-    URLs and of optional values.
+    URLs and of optional values. examples: a few rows with their values for each code, of `changed` and of rejects.
     """
 
     rows: int
     entries: pa.Table
     rejects: pa.Table
     changed: Counter[str]
+    examples: dict[str, list[str]]
 
 
 def clean(chunk: Chunk, section: Section, policy: UrlPolicy, site: Site, as_of: datetime) -> Cleaned:
@@ -69,10 +75,21 @@ def clean(chunk: Chunk, section: Section, policy: UrlPolicy, site: Site, as_of: 
         },
         schema=ENTRY_SCHEMA,
     ).filter(accepted)
+    rejects = _rejects(_shown(raw, section, rows), reason, accepted, chunk)
     changed = Counter(count_changes(urls["changes"][accepted.to_numpy(zero_copy_only=False)]))
-    for notes in (lastmod["note"], changefreq["note"], priority["note"]):
-        changed += _count(arrow(notes).filter(accepted))
-    return Cleaned(len(rows) + len(chunk.rejects), entries, _rejects(raw, reason, accepted, chunk), changed)
+    examples = {code: _examples_of(found, raw) for code, found in _rows_by_change(urls["changes"])}
+    examples |= _reject_examples(rejects)
+    for name, notes in (
+        (section.lastmod, lastmod["note"]),
+        (section.changefreq_column, changefreq["note"]),
+        (section.priority_column, priority["note"]),
+    ):
+        noted = pc.if_else(accepted, arrow(notes), pa.scalar(None, pa.string()))
+        counts = _count(noted)
+        changed += counts
+        if name is not None:
+            examples |= {code: _examples_of(_first_rows(noted, code), rows[name]) for code in counts}
+    return Cleaned(len(rows) + len(chunk.rejects), entries, rejects, changed, examples)
 
 
 def _unlisted(
@@ -102,6 +119,18 @@ def _values(rows: pd.DataFrame, name: str | None, *, constant: str | None = None
     return pd.Series(column(pa.repeat(pa.scalar(constant, pa.string()), len(rows))).array, index=rows.index)
 
 
+def _shown(raw: pd.Series, section: Section, rows: pd.DataFrame) -> pd.Series:
+    """What a reject shows: the loc as it came, or, where a template made none, the values that it was to be made of."""
+    if not section.loc_is_template or not raw.isna().any():
+        return raw
+    names = [name for name in section.columns() if f"{{{name}}}" in section.loc]
+    unmade = raw.isna()
+    values = rows.loc[unmade, names].astype(object)
+    shown = raw.astype(object)
+    shown[unmade] = [", ".join(f"{name}={value!r}" for name, value in row.items()) for row in values.to_dict("records")]
+    return shown
+
+
 def _rejects(raw: pd.Series, reason: pa.Array, accepted: pa.Array, chunk: Chunk) -> pa.Table:
     """The rows that are no entries, as REJECT_SCHEMA; a password in a URL is not carried along (U-04)."""
     refused = pc.invert(accepted)
@@ -114,7 +143,33 @@ def _rejects(raw: pd.Series, reason: pa.Array, accepted: pa.Array, chunk: Chunk)
         },
         schema=REJECT_SCHEMA,
     )
-    return pa.concat_tables([rejected, pa.Table.from_pandas(chunk.rejects, schema=REJECT_SCHEMA, preserve_index=False)])
+    by_reader = pa.Table.from_pandas(chunk.rejects, schema=REJECT_SCHEMA, preserve_index=False)
+    # One chunk: pyarrow's CSV writer leaves rubbish where a table's first chunk is empty.
+    return pa.concat_tables([rejected, by_reader]).combine_chunks()
+
+
+def _reject_examples(rejects: pa.Table) -> dict[str, list[str]]:
+    values = pd.Series(rejects["value"].to_pylist(), index=rejects["row"].to_pylist(), dtype=object)
+    reasons = rejects["reason"].combine_chunks()
+    return {reason: _examples_of(_first_rows(reasons, reason), values) for reason in pc.unique(reasons).to_pylist()}
+
+
+def _rows_by_change(changes: pd.Series) -> Iterator[tuple[str, np.ndarray]]:
+    """Each change's code with the positions of its first rows."""
+    bits = arrow(changes).to_numpy(zero_copy_only=False)
+    present = int(np.bitwise_or.reduce(bits, initial=0))
+    for code in change_codes(present):
+        yield code, np.flatnonzero(bits & np.uint32(1 << CHANGES.index(code)))[:EXAMPLES]
+
+
+def _first_rows(codes: pa.Array, code: str) -> np.ndarray:
+    matching: np.ndarray = pc.fill_null(pc.equal(codes, code), False).to_numpy(zero_copy_only=False)
+    return np.flatnonzero(matching)[:EXAMPLES]
+
+
+def _examples_of(positions: np.ndarray, values: pd.Series) -> list[str]:
+    """Rows of a column as text for people: number and value, cut."""
+    return [f"row {values.index[at]}: {(_printable(values.iloc[at]) or '')[:EXAMPLE_CHARACTERS]}" for at in positions]
 
 
 def _printable(value: object) -> str | None:
@@ -123,5 +178,5 @@ def _printable(value: object) -> str | None:
     return _PASSWORD.sub(r"\1:***@", str(value))[:REJECT_VALUE_CHARACTERS].encode("utf-8", "replace").decode()
 
 
-def _count(codes: pa.Array | Sequence[str]) -> Counter[str]:
+def _count(codes: pa.Array) -> Counter[str]:
     return Counter({str(item["values"]): item["counts"] for item in pc.value_counts(pc.drop_null(codes)).to_pylist()})

@@ -56,7 +56,9 @@ class EnvironmentConnections:
                 " such as postgresql://user:password@host:5432/database."
             )
         try:
-            return Database(conn_id, url=make_url(value))
+            url = make_url(value)
+            # libpq and many hosts also spell it so; SQLAlchemy does not.
+            return Database(conn_id, url=url.set(drivername="postgresql") if url.drivername == "postgres" else url)
         except ArgumentError:
             raise UsageError(
                 f"{name} is not a SQLAlchemy URL (its value is not shown): write it as"

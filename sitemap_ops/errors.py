@@ -14,6 +14,8 @@ Every message is one sentence or two that say what is wrong, where, and what to 
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class SitemapOpsError(Exception):
     """The root of what this package raises on purpose."""
@@ -36,7 +38,9 @@ class SourceError(SitemapOpsError):
 
 
 class GuardError(SitemapOpsError):
-    """A guard stopped the publish."""
+    """A guard stopped the publish; `report` is what the run would have reported, where there is one."""
+
+    report: dict[str, Any] | None = None
 
 
 class TargetError(SitemapOpsError):

@@ -10,7 +10,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -46,9 +46,9 @@ class Workspace(AbstractContextManager["Workspace"]):
     def create(self, name: str) -> Iterator[Path]:
         """A path to write a file to; the file is there, whole, once the block has ended without an error."""
         path = self._folder / check_key(name)
-        path.parent.mkdir(parents=True, exist_ok=True)
         unfinished = path.with_name(f".{path.name}.{uuid4().hex}")
         try:
+            path.parent.mkdir(parents=True, exist_ok=True)
             yield unfinished
             unfinished.replace(path)
         except OSError as error:
@@ -56,7 +56,8 @@ class Workspace(AbstractContextManager["Workspace"]):
                 f"Can't write {error.filename or path}: {error.strerror}. Look at the disk behind `work`."
             ) from error
         finally:
-            unfinished.unlink(missing_ok=True)
+            with suppress(OSError):
+                unfinished.unlink()
         if self._store:
             self._store.upload(path, name, BINARY)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Literal
 
 from sitemap_ops.release.guards import GuardResult
+from sitemap_ops.release.manifest import IndexRecord
 from sitemap_ops.release.publish import PublishResult
 
 Report = dict[str, Any]
@@ -19,14 +20,16 @@ def build_report(
     published: PublishResult,
     guards: Sequence[GuardResult],
     *,
-    plan_only: bool,
+    outcome: Literal["published", "planned", "stopped"],
+    old_indexes: Sequence[IndexRecord],
     forced: bool,
     finished: str,
     timings: dict[str, float],
 ) -> Report:
     """The report of one run, JSON-able.
 
-    assembled: what the step `assemble` left. timings: seconds of the steps that `assembled` does not know of.
+    assembled: what the step `assemble` left. outcome: "stopped" is by a guard. old_indexes: of the release before.
+    timings: seconds of the steps that `assembled` does not know of.
     """
     sections = assembled["sections"]
     shards = assembled["shards"]
@@ -40,7 +43,7 @@ def build_report(
         "as_of": run["as_of"],
         "started": run["started"],
         "finished": finished,
-        "plan": plan_only,
+        "outcome": outcome,
         "forced": forced,
         "rows_read": sum(section["rows"] for section in sections),
         "entries": sum(section["entries"] for section in sections),
@@ -64,7 +67,7 @@ def build_report(
         },
         "indexes": list(published.index_urls),
         "guards": [asdict(result) for result in guards],
-        "findings": _findings(sections),
+        "findings": [*_uniform_lastmods(sections), *_left_indexes(old_indexes, published)],
         "timings": {"extract": round(reading, 3), "assemble": assembled["seconds"], **timings},
     }
 
@@ -101,7 +104,7 @@ def _summed(counts: Iterable[dict[str, int]]) -> dict[str, int]:
     return dict(sorted(total.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _findings(sections: Sequence[dict[str, Any]]) -> list[dict[str, str]]:
+def _uniform_lastmods(sections: Sequence[dict[str, Any]]) -> list[dict[str, str]]:
     return [
         {
             "rule": "P-10",
@@ -113,4 +116,20 @@ def _findings(sections: Sequence[dict[str, Any]]) -> list[dict[str, str]]:
         }
         for section in sections
         if section["lastmod_uniform"]
+    ]
+
+
+def _left_indexes(old: Sequence[IndexRecord], published: PublishResult) -> list[dict[str, str]]:
+    names = {url.rsplit("/", 1)[1] for url in published.index_urls}
+    return [
+        {
+            "rule": "P-48",
+            "code": "index-left",
+            "level": "warning",
+            "place": index.key,
+            "advice": "This index of an earlier release stays where it is and is not kept up to date any more: name the"
+            " new one in robots.txt, then delete it.",
+        }
+        for index in old
+        if index.key not in names
     ]

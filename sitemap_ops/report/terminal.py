@@ -58,8 +58,7 @@ def print_summary(report: dict[str, Any]) -> None:
     from rich.table import Table
 
     console = Console(soft_wrap=True, highlight=False)
-    verb = "would be published" if report["plan"] else "published"
-    console.print(f"[bold]{report['site']}[/bold]: release {report['release']} {verb}")
+    console.print(f"[bold]{report['site']}[/bold]: release {report['release']} {_outcome(report)}")
     facts = Table.grid(padding=(0, 2))
     shards, size = report["shards"], report["bytes"]
     for name, value in (
@@ -82,9 +81,16 @@ def print_summary(report: dict[str, Any]) -> None:
     for guard in report["guards"]:
         if not guard["passed"]:
             console.print(f"[red]guard[/red] {guard['guard']}: {guard['told']}")
-    if report["plan"]:
+    if report["outcome"] == "planned":
         _print_plan(console, report["planned"])
     console.print(f"report and rejects: {report['files']}")
+
+
+def _outcome(report: dict[str, Any]) -> str:
+    failed = [guard["guard"] for guard in report["guards"] if not guard["passed"]]
+    if report["outcome"] == "published":
+        return f"published, although {', '.join(failed)} said no" if report["forced"] else "published"
+    return f"would be stopped by {', '.join(failed)}" if failed and not report["forced"] else "would be published"
 
 
 def _counts(counts: dict[str, int]) -> str:

@@ -249,6 +249,14 @@ class Site(Part):
     def _canonical_files_url(cls, value: str, info: ValidationInfo) -> str:
         return files_folder(value) if value else info.data.get("base_url", "")
 
+    @field_validator("index")
+    @classmethod
+    def _no_shard_name(cls, value: str, info: ValidationInfo) -> str:
+        site = info.data.get("site")
+        if site and value.startswith(f"{site}-"):
+            raise wrong(f"is {value!r}, and names that start with '{site}-' are the shards': write sitemap.xml.")
+        return value
+
     @field_validator("target")
     @classmethod
     def _target_place(cls, value: str, info: ValidationInfo) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -14,7 +13,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from sitemap_ops import inventory
-from sitemap_ops.clean import clean
+from sitemap_ops.clean import EXAMPLES, clean
 from sitemap_ops.connections import Connections
 from sitemap_ops.entries import LastmodSpread
 from sitemap_ops.inventory.chunk import Chunk
@@ -39,10 +38,6 @@ class _Tally:
     examples: dict[str, list[str]] = field(default_factory=dict)
     runs: list[str] = field(default_factory=list)
     rejects: list[str] = field(default_factory=list)
-
-
-EXAMPLES = 3
-"""Rejected values kept for the report, of each reason."""
 
 
 def extract(
@@ -79,7 +74,8 @@ class _Staged:
     entries: int
     duplicates: int
     changed: Counter[str]
-    rejects: pa.Table
+    rejected: dict[str, int]
+    examples: dict[str, list[str]]
     instants: pa.Array
     files: tuple[str | None, str | None]
 
@@ -107,7 +103,8 @@ class _Stage:
             entries.num_rows,
             cleaned.entries.num_rows - entries.num_rows,
             cleaned.changed,
-            cleaned.rejects,
+            _by_reason(cleaned.rejects),
+            cleaned.examples,
             entries["instant"],
             (run, rejects),
         )
@@ -151,12 +148,12 @@ def _add(tally: _Tally, staged: _Staged) -> None:
     run, rejects = staged.files
     tally.runs += [run] if run else []
     tally.rejects += [rejects] if rejects else []
-    for reason, value in _reasons(staged.rejects):
-        tally.rejected[reason] += 1
-        shown = tally.examples.setdefault(reason, [])
-        if value and len(shown) < EXAMPLES:
-            shown.append(value[:200])
+    for reason, count in staged.rejected.items():
+        tally.rejected[reason] += count
+    for code, examples in staged.examples.items():
+        kept = tally.examples.setdefault(code, [])
+        kept += examples[: EXAMPLES - len(kept)]
 
 
-def _reasons(rejects: pa.Table) -> Iterator[tuple[str, str | None]]:
-    return zip(rejects["reason"].to_pylist(), rejects["value"].to_pylist(), strict=True)
+def _by_reason(rejects: pa.Table) -> dict[str, int]:
+    return {str(item["values"]): item["counts"] for item in rejects["reason"].value_counts().to_pylist()}

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from sitemap_ops.connections import Connections
 from sitemap_ops.engines import common_limits
+from sitemap_ops.errors import GuardError
 from sitemap_ops.release.guards import GuardResult, SectionCount, check, enforce
 from sitemap_ops.release.history import read_before
 from sitemap_ops.release.publish import RenderedShard
@@ -34,7 +36,7 @@ def publish(
     force: bool = False,
     progress: Progress = no_progress,
 ) -> dict[str, Any]:
-    """Make the assembled shards the live release, unless a guard says no. Returns the report.
+    """Make the assembled shards the live release, unless a guard says no. Returns the report, which state keeps too.
 
     plan_only: say what would change, and write nothing but the report, to state. force: publish in spite of the guards;
     the report says so. Raises GuardError, TargetError, ConflictError, OutputError; the live site is then as it was, or,
@@ -47,8 +49,7 @@ def publish(
         draft = workspace.read_json(assembled)
         before = read_before(state, site.site)
         guards = _guards(site, draft, before.sections)
-        if not plan_only:
-            enforce(guards, force=force)
+        stopped = not force and any(not guard.passed for guard in guards)
         shards = [RenderedShard(**shard) for shard in draft["shards"]]
         result = publish_release(
             site=site,
@@ -61,7 +62,7 @@ def publish(
             state=state,
             max_files=common_limits(site.engines).max_files_per_index,
             allow_empty=site.allow_empty,
-            plan_only=plan_only,
+            plan_only=plan_only or stopped,
             before=before,
             progress=lambda done, total: progress("publish", done, total),
         )
@@ -70,12 +71,15 @@ def publish(
             draft,
             result,
             guards,
-            plan_only=plan_only,
-            forced=force and any(not each.passed for each in guards),
+            outcome="planned" if plan_only else "stopped" if stopped else "published",
+            old_indexes=before.manifest.indexes if before.manifest else (),
+            forced=force and any(not guard.passed for guard in guards),
             finished=datetime.now(UTC).isoformat(timespec="seconds"),
             timings={"publish": round(time.monotonic() - started, 3)},
         )
         report["files"] = _keep(report, workspace, state)
+    if not plan_only:
+        _enforce(guards, report, force=force)
     return report
 
 
@@ -87,9 +91,21 @@ def _guards(site: Site, draft: dict[str, Any], baseline: dict[str, int] | None) 
     return check(site.guards, counts, baseline, {section.name: section.guards for section in site.sections})
 
 
+def _enforce(guards: Sequence[GuardResult], report: Report, *, force: bool) -> None:
+    try:
+        enforce(guards, force=force)
+    except GuardError as error:
+        told = GuardError(f"{error} The report and the rejects are in {report['files']}.")
+        told.report = report
+        raise told from None
+
+
+_FOLDERS = {"published": "releases", "planned": "plans", "stopped": "stopped"}
+
+
 def _keep(report: Report, workspace: Workspace, state: Store) -> str:
-    """Store the report and the rejects; gives the folder's URI. A plan's lie apart: it is no release."""
-    folder = f"{'plans' if report['plan'] else 'releases'}/{report['release']}/"
+    """Store the report and the rejects; gives the folder's URI. What was not published is no release: it lies apart."""
+    folder = f"{_FOLDERS[report['outcome']]}/{report['release']}/"
     state.upload(workspace.fetch(REJECTS), f"{folder}{REJECTS}", REJECTS_HEADERS)
     body = json.dumps(report, indent=2, ensure_ascii=False).encode()
     state.put(f"{folder}report.json", body, REPORT_HEADERS)

@@ -72,7 +72,10 @@ def test_report(tmp_path: Path) -> None:
     assert report["rejected"] == {"url-scheme": 1}
     assert report["rows_read"] == report["entries"] + report["duplicates"] + sum(report["rejected"].values())
     assert report["shards"] == {"total": 2, "added": 2, "changed": 0, "removed": 0, "unchanged": 0}
-    assert report["sections"]["pages"]["examples"] == {"url-scheme": ["ftp://a.example/"]}
+    assert report["sections"]["pages"]["examples"] == {
+        "loc-resolved": ["row 1: /", "row 2: /p/red"],
+        "url-scheme": ["row 3: ftp://a.example/"],
+    }
     assert "priority-noncanonical" not in report["changed"]
     kept = json.loads((tmp_path / ".sitemap-ops/shop/releases" / report["release"] / "report.json").read_text())
     assert kept == {key: value for key, value in report.items() if key != "files"}
@@ -190,6 +193,47 @@ def test_guard_stops_and_force_passes(tmp_path: Path) -> None:
     report = run_all(site, day=3, force=True)
     assert report["forced"]
     assert locs(tmp_path) == {"https://a.example/p/red", "https://a.example/p/blue"}
+
+
+def test_what_a_guard_stopped_can_be_looked_at(tmp_path: Path) -> None:
+    """A stopped publish keeps its report and rejects apart from the releases, and its sentence says where."""
+    site = make_site(tmp_path)
+    run_all(site, day=1)
+    (tmp_path / "pages.csv").write_text("url\nftp://a.example/x\n")
+    with pytest.raises(GuardError, match=r"report and the rejects are in file://\S+/stopped/") as stopped:
+        run_all(site, day=2)
+    assert stopped.value.report
+    folder = tmp_path / ".sitemap-ops/shop/stopped" / stopped.value.report["release"]
+    assert json.loads((folder / "report.json").read_text())["outcome"] == "stopped"
+    assert b"ftp://a.example/x" in gzip.decompress((folder / "rejects.csv.gz").read_bytes())
+    assert len(list((tmp_path / ".sitemap-ops/shop/releases").iterdir())) == 1
+
+
+def test_rejects_of_the_reader_alone(tmp_path: Path) -> None:
+    """A chunk whose only rejects are the CSV reader's own gives a clean line each (pyarrow once left NUL bytes)."""
+    report = run_all(make_site(tmp_path, pages="url\n/\n/a,b\n"))
+    path = tmp_path / ".sitemap-ops/shop/releases" / report["release"] / "rejects.csv.gz"
+    assert gzip.decompress(path.read_bytes()) == (b'section,row,value,reason\n"pages",2,"/a,b","csv-field-count"\n')
+
+
+def test_examples_of_optional_values(tmp_path: Path) -> None:
+    """A report says of every code in which rows it was met, of dropped lastmods too."""
+    report = run_all(make_site(tmp_path, products="slug,changed\nred,07.03.2024\nblue,\n"))
+    assert report["changed"]["lastmod-format"] == 1
+    assert report["sections"]["products"]["examples"]["lastmod-format"] == ["row 1: 07.03.2024"]
+
+
+def test_renamed_index(tmp_path: Path) -> None:
+    """An index of an earlier release that is no longer kept up to date is told."""
+    run_all(make_site(tmp_path), day=1)
+    report = run_all(make_site(tmp_path, "index: other.xml\n" + TWO_SECTIONS), day=2)
+    assert [(finding["code"], finding["place"]) for finding in report["findings"]] == [("index-left", "sitemap.xml")]
+
+
+def test_unmade_template(tmp_path: Path) -> None:
+    """A row whose template can't be filled is rejected with the values that it was to be made of."""
+    report = run_all(make_site(tmp_path, products="slug,changed\n../../etc,2026-10-01\nblue,\n"))
+    assert report["sections"]["products"]["examples"]["loc-missing"] == ["row 1: slug='../../etc'"]
 
 
 def test_filter_columns(tmp_path: Path) -> None:
