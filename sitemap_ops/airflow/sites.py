@@ -28,14 +28,19 @@ class Sites:
 def read_sites(folder: Path) -> Sites:
     """Reads all `*.yaml` and `*.yml` of a folder, by name; hidden files are none of them. Raises nothing."""
     sites = Sites()
+    first: dict[str, Path] = {}
     for path in sorted(folder.iterdir() if folder.is_dir() else ()):
         if path.suffix not in (".yaml", ".yml") or path.name.startswith("."):
             continue
         try:
             site = load_site(path)
-            if site.dag_id in sites.good:
-                _, _, other = sites.good[site.dag_id]
-                raise SiteFileError(f"{path.name} names the same site as {other.name}: give each a `site` of its own.")
+            if other := first.get(site.dag_id):
+                sites.good.pop(site.dag_id, None)
+                raise SiteFileError(
+                    f"{path.name} names the same site as {other.name}, and neither has a DAG until each has a `site` of"
+                    " its own."
+                )
+            first[site.dag_id] = path
             sites.good[site.dag_id] = (empty_dag(site, path), site, path)
         except SitemapOpsError as error:
             sites.problems.append(str(error))

@@ -222,12 +222,12 @@ def test_broken_site_file_takes_no_other_dag_out_of_service(folder: Path) -> Non
 
 
 def test_two_files_for_one_site(folder: Path) -> None:
-    """A copied site file with the old name in it is told; the first by file name is kept, as in every later parse."""
+    """A copied site file with the old name in it is told, and neither publishes: the copy may name another target."""
     add_site(folder, "shop")
     add_site(folder, "shop", file="shop-copy")
     loaded = bag(folder)
-    assert list(loaded.dags) == ["sitemaps__shop"]
-    assert "shop.yaml names the same site as shop-copy.yaml" in str(loaded.import_errors)
+    assert list(loaded.dags) == []
+    assert "shop.yaml names the same site as shop-copy.yaml, and neither has a DAG" in str(loaded.import_errors)
 
 
 def test_site_that_only_airflow_refuses(folder: Path) -> None:
