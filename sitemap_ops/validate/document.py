@@ -60,6 +60,8 @@ class Judged:
     urls: int = 0
     size: int = 0
     gzipped: bool = False
+    modified: datetime | None = None
+    """When its server says that it changed last."""
     children: list[Child] = field(default_factory=list)
     locs: list[Listed] = field(default_factory=list)
     links: list[Linked] = field(default_factory=list)

@@ -84,5 +84,8 @@ def _age(value: str | None, judged: Judged, now: datetime) -> None:
         written = parsedate_to_datetime(value)
     except ValueError:
         return
-    if written.tzinfo is not None and now - written > timedelta(hours=24):
+    if written.tzinfo is None:
+        return
+    judged.modified = written
+    if now - written > timedelta(hours=24):
         judged.record.add("stale-build", value=value)

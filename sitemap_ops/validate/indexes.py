@@ -19,10 +19,11 @@ from sitemap_ops.validate.values import judge_lastmod
 
 @dataclass(frozen=True)
 class Child:
-    """A file that an index lists."""
+    """A file that an index lists; lastmod: as written, "" where there is none."""
 
     loc: str
     line: int
+    lastmod: str = ""
 
 
 class IndexJudge:
@@ -42,7 +43,9 @@ class IndexJudge:
         top = names(batch, (batch.depth == 2).nonzero()[0])
         dated = np.bincount(lastmods.entry, minlength=batch.entries) > 0
         self._undated += top.line[~dated].tolist()
-        self._children += [Child(loc, int(line)) for loc, line in zip(locs.text.to_pylist(), locs.line, strict=True)]
+        dates = dict(zip(lastmods.entry.tolist(), lastmods.text.to_pylist(), strict=True))
+        for loc, line, entry in zip(locs.text.to_pylist(), locs.line.tolist(), locs.entry.tolist(), strict=True):
+            self._children.append(Child(loc, line, dates.get(entry, "")))
         self.urls += batch.entries
 
     def finish(self) -> None:

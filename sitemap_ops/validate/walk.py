@@ -6,11 +6,14 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from urllib.parse import urlsplit
 
+from sitemap_ops.validate.dates import TOLERANCE, parse
 from sitemap_ops.validate.document import Judged, Known, judge
 from sitemap_ops.validate.findings import Record, Validation
 from sitemap_ops.validate.headers import judge_headers
+from sitemap_ops.validate.indexes import Child
 from sitemap_ops.validate.reading import Place
 from sitemap_ops.validate.robots import Robots, judge_robots
 from sitemap_ops.validate.stop import Stop
@@ -32,7 +35,8 @@ class Walk:
     follow: bool = True
     progress: Progress = lambda what, done, total: None
     _kinds: dict[str, str | None] = field(default_factory=dict)
-    _edges: list[tuple[str, str, int]] = field(default_factory=list)
+    _modified: dict[str, datetime] = field(default_factory=dict)
+    _listed: dict[str, list[tuple[str, Child]]] = field(default_factory=dict)
     _total: int = 0
 
     def run(self) -> Validation:
@@ -45,7 +49,8 @@ class Walk:
         listed = self._judge_all(started, whole)
         whole.complete = len(started) > 1 or bool(listed)
         self._judge_all(listed, whole)
-        self._nesting()
+        for index, listed in self._listed.items():
+            self.result.take(self._after_reading(index, listed))
         for record in whole.one_way():
             self.result.take(record)
         self._together(started)
@@ -59,6 +64,8 @@ class Walk:
         children: dict[str, None] = {}
         for location, judged in self._judged(locations):
             self._kinds[location] = judged.kind
+            if judged.modified is not None:
+                self._modified[location] = judged.modified
             self.result.files += 1
             if judged.kind != "index":
                 self.result.urls += judged.urls
@@ -114,15 +121,19 @@ class Walk:
             if location is None:
                 judged.record.add("child-missing", value=child.loc, line=child.line)
                 continue
-            self._edges.append((index, location, child.line))
+            self._listed.setdefault(index, []).append((location, child))
             yield location
 
-    def _nesting(self) -> None:
-        for index, child, line in self._edges:
-            if self._kinds.get(child) == "index":
-                record = Record(self.place.show(index), self.known.engines)
-                record.add("nested-index", value=self.place.show(child), line=line)
-                self.result.take(record)
+    def _after_reading(self, index: str, listed: list[tuple[str, Child]]) -> Record:
+        """What is said of an index once what it lists has been read (G-07, P-41)."""
+        record = Record(self.place.show(index), self.known.engines)
+        for location, child in listed:
+            if self._kinds.get(location) == "index":
+                record.add("nested-index", value=self.place.show(location), line=child.line)
+            claimed, modified = parse(child.lastmod), self._modified.get(location)
+            if claimed is not None and modified is not None and claimed > modified + TOLERANCE:
+                record.add("index-lastmod-mismatch", value=child.lastmod, line=child.line)
+        return record
 
     def _robots(self, robots: Robots, started: Sequence[str]) -> None:
         """Of several files the index is the one to be named, and none of them by itself."""

@@ -169,6 +169,19 @@ def test_index_is_followed(web: WebService) -> None:
     assert validate(f"{web.url}sitemap.xml", now=NOW, follow=False).urls == 0
 
 
+def test_index_claims_a_later_change(web: WebService) -> None:
+    """P-41, C-64: an index whose lastmod is later than the server's own Last-Modified."""
+    for days, expected in ((2, {"index-lastmod-mismatch"}), (0, set())):
+        written = {"Last-Modified": format_datetime(NOW - timedelta(days=days), usegmt=True)}
+        entry = shard("s.xml", f"<lastmod>{NOW.isoformat()}</lastmod>", web.url)
+        web.answers = {
+            "/robots.txt": Answer(f"Sitemap: {web.url}sitemap.xml".encode()),
+            "/sitemap.xml": Answer(index(entry), 200, XML),
+            "/s.xml": Answer(body(web), 200, {**XML, **written}),
+        }
+        assert without_address(validate(f"{web.url}sitemap.xml", now=NOW)) == expected
+
+
 def test_index_can_not_send_us_elsewhere(web: WebService) -> None:
     """P-40: what an index lists on another host is an error, and not asked for unless that host was named."""
     with web_service("127.0.0.2") as other:

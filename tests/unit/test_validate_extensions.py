@@ -169,7 +169,7 @@ def test_every_rule_has_an_example() -> None:
     headers = {
         "http-status", "unreachable", "noindex-header", "s3-content-type-default", "s3-content-type", "s3-gz-encoding",
         "s3-gzip-without-encoding", "s3-content-encoding", "s3-cache-control", "stale-build", "child-not-followed",
-        "unreadable", "xsd-invalid", "xsd-differs", "not-at-root",
+        "unreadable", "xsd-invalid", "xsd-differs", "not-at-root", "index-lastmod-mismatch",
     }  # fmt: skip
     shown = {case.key for case in [*CASES, *test_validate_rules.CASES]} | headers
     assert shown == set(RULES)
