@@ -24,7 +24,7 @@ MAX_KEPT = 20_000
 """Findings kept in all."""
 VALUE_CHARS = 200
 _USERINFO = re.compile(r"(//)[^/?#@\s]*@")
-_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]")
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ufffe\uffff\ud800-\udfff]")
 
 
 @dataclass(frozen=True)

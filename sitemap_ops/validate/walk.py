@@ -49,8 +49,8 @@ class Walk:
         listed = self._judge_all(started, whole)
         whole.complete = len(started) > 1 or bool(listed)
         self._judge_all(listed, whole)
-        for index, listed in self._listed.items():
-            self.result.take(self._after_reading(index, listed))
+        for index, children in self._listed.items():
+            self.result.take(self._after_reading(index, children))
         for record in whole.one_way():
             self.result.take(record)
         self._together(started)
@@ -124,10 +124,10 @@ class Walk:
             self._listed.setdefault(index, []).append((location, child))
             yield location
 
-    def _after_reading(self, index: str, listed: list[tuple[str, Child]]) -> Record:
+    def _after_reading(self, index: str, children: list[tuple[str, Child]]) -> Record:
         """What is said of an index once what it lists has been read (G-07, P-41)."""
         record = Record(self.place.show(index), self.known.engines)
-        for location, child in listed:
+        for location, child in children:
             if self._kinds.get(location) == "index":
                 record.add("nested-index", value=self.place.show(location), line=child.line)
             claimed, modified = parse(child.lastmod), self._modified.get(location)
