@@ -23,6 +23,7 @@ EXAMPLES = 5
 MAX_KEPT = 20_000
 """Findings kept in all."""
 VALUE_CHARS = 200
+MESSAGE_CHARS = 400
 _USERINFO = re.compile(r"(//)[^/?#@\s]*@")
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ufffe\uffff\ud800-\udfff]")
 
@@ -48,13 +49,13 @@ class Finding:
 Message = str | Callable[[str], str | None] | None
 
 
-def safe(value: str | None) -> str | None:
-    """A value from a file as it can be shown: at most 200 characters, no control characters, no password (U-04)."""
+def safe(value: str | None, limit: int = VALUE_CHARS) -> str | None:
+    """Text of a file's as it can be shown: cut, without control characters or passwords (U-04)."""
     if value is None:
         return None
-    masked = _USERINFO.sub(r"\1***@", value[: VALUE_CHARS * 8])
+    masked = _USERINFO.sub(r"\1***@", value[: limit * 8])
     shown = _CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", masked)
-    return shown if len(shown) <= VALUE_CHARS else shown[: VALUE_CHARS - 1] + "…"
+    return shown if len(shown) <= limit else shown[: limit - 1] + "…"
 
 
 @dataclass
@@ -86,7 +87,7 @@ class Record:
         self.counts[key] = seen + count
         if seen < EXAMPLES:
             rule = RULES[key]
-            said = message or rule.what
+            said = safe(message, MESSAGE_CHARS) or rule.what
             self.findings.append(
                 Finding(rule.ids[0], code_of(key), degree, self.location, line, safe(value), said, rule.advice)
             )

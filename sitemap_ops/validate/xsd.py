@@ -17,7 +17,7 @@ from lxml import etree
 from sitemap_ops.errors import UsageError
 from sitemap_ops.validate import dates
 from sitemap_ops.validate.column import strings
-from sitemap_ops.validate.findings import Record, safe
+from sitemap_ops.validate.findings import Record
 
 BATCH = 500
 MAX_FAULTS = 1_000
@@ -116,7 +116,7 @@ class _Watched:
             self._faults += 1
             line = entry.line if 0 < entry.line < MAX_LINE else None
             key = "xsd-differs" if _known_better(entry.message) else "xsd-invalid"
-            self._record.add(key, line=line, message=safe(f"The published schema: {entry.message}"))
+            self._record.add(key, line=line, message=f"The published schema: {entry.message}")
 
 
 def _compile(path: Path) -> etree.XMLSchema:

@@ -18,6 +18,8 @@ import pytest
 from tests.services.shared import ROOT
 from tests.unit.validating import EXTENSIONS, NS, gz, page, pages, urlset
 
+pytestmark = pytest.mark.slow
+
 MAX_GROWTH_MIB = 50
 HANG_SECONDS = 30
 """Far above the second that is asked for, so that a busy machine fails nothing; `benchmarks/` measures."""
