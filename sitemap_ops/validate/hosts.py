@@ -23,10 +23,6 @@ class Origin:
     host: str
     port: str
 
-    @property
-    def url(self) -> str:
-        return f"{self.scheme}://{self.host}" + ("" if DEFAULT_PORT.get(self.scheme) == self.port else f":{self.port}")
-
 
 def origin_of(url: str) -> Origin | None:
     """The origin of an http(s) URL; None for anything else, or where there is no host."""
