@@ -9,7 +9,7 @@ READY := .venv/.ready
 help:
 	@echo "make demo       the main job, end to end, on an embedded S3 server and PostgreSQL"
 	@echo "make test       lint, types and all tests that need nothing but wheels"
-	@echo "make test-unit  lint, types and the fast tests, within a minute"
+	@echo "make test-unit  the fast tests, within a minute"
 	@echo "make test-full  what needs system packages, and long runs; names what it needs"
 	@echo "make bench      side by side with other generators; prints ratios"
 	@echo "make lock       make requirements*.txt anew from requirements*.in"
@@ -30,11 +30,14 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-test-unit: lint
-	$(BIN)/python -m pytest -q tests/unit tests/properties -m "not integration and not airflow and not full"
+# Files stay together on one worker: what a module's fixtures start, its own tests use.
+PYTEST := $(BIN)/python -m pytest -q -n 2 --dist loadfile
+
+test-unit: $(READY)
+	$(PYTEST) tests/unit -m "not integration and not airflow and not full and not slow"
 
 test: lint
-	$(BIN)/python -m pytest -q -m "not full"
+	$(PYTEST) -m "not full"
 
 test-full: $(READY)
 	@.ci/system-packages

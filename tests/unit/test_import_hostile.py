@@ -16,6 +16,8 @@ from tests.unit.test_validate_hostile import FILES as HOSTILE
 from tests.unit.test_validate_hostile import GOOD, HANG_SECONDS, HEAD, MAX_GROWTH_MIB, MIB
 from tests.unit.validating import gz
 
+pytestmark = pytest.mark.slow
+
 READ = {
     "xinclude.xml": 1,
     "many-images.xml": 1,

@@ -12,7 +12,7 @@ from sitemap_ops.release.headers import LONG, SHORT, check_body, headers_for, sa
 from sitemap_ops.storage import Headers
 
 XML = b"<?xml version='1.0'?><urlset/>"
-ZIPPED = gzip.compress(XML)
+ZIPPED = gzip.compress(XML, mtime=0)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_headers_are_fresh_and_frozen() -> None:
         ("a.xml.gz", ZIPPED, XML),
         ("a.xml", XML, XML),
         ("a.txt", b"https://www.example.com/\n", b"https://www.example.com/\n"),
-        ("a.txt.gz", gzip.compress(b"https://www.example.com/\n"), b"https://www.example.com/\n"),
+        ("a.txt.gz", gzip.compress(b"https://www.example.com/\n", mtime=0), b"https://www.example.com/\n"),
         ("a.json", b"{}", b"{}"),
     ],
 )
