@@ -147,7 +147,7 @@ def test_plan_says_what_would_change(runs: Runs) -> None:
     """A plan's report and log name what would be published."""
     facts = next(x["value"] for x in runs.shop.airflow.xcoms() if x["task_id"] == "publish")
     plan = runs.shop.private_json(facts["report"])
-    assert plan["plan"] is True
+    assert plan["outcome"] == "planned"
     assert plan["shards"]["added"] == facts["shards"]["added"] > 0
     assert f"would be added: {plan['planned'][0]['key']}" in runs.tested.output
 
