@@ -32,11 +32,6 @@ class Base:
         """What stands before a reference, by its kind (`references`); nothing before one with its own authority."""
         return ("", "", self.origin, self.folder, self.path, self.url)
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether nothing in the folder's path could be worth a note."""
-        return not set("%:;(").intersection(self.folder.removeprefix(self.origin))
-
 
 @dataclass(frozen=True)
 class Rules:
@@ -65,7 +60,7 @@ def compile_rules(policy: UrlPolicy, base: str | None) -> Rules:
         admission=admission,
         charset=policy.charset,
         clean=clean if admission.plain else None,
-        clean_relative=clean_relative if own_base is not None and own_base.is_plain else None,
+        clean_relative=clean_relative if own_base is not None else None,
         drop=ParamDropper(policy.drop_params, encode) if policy.drop_params else None,
         trailing_slash=policy.trailing_slash,
         exclude=PathPatterns(policy.exclude, encode),

@@ -86,16 +86,14 @@ def rows_at(offsets: np.ndarray, positions: np.ndarray) -> np.ndarray:
     return np.repeat(np.arange(len(offsets) - 1), np.diff(np.searchsorted(positions, offsets)))
 
 
-def rows_holding(array: pa.Array, needle: bytes) -> np.ndarray:
-    """Which rows of a string array hold a short needle (bool); in a third of the time of Arrow's substring search."""
+def rows_holding(array: pa.Array, character: bytes) -> np.ndarray:
+    """Which rows of a string array hold a character, or one that starts with these bytes of UTF-8 (bool)."""
     offsets, data = text_buffers(array)
-    hits = np.flatnonzero(data[: len(data) - len(needle) + 1] == needle[0])
-    for i, byte in enumerate(needle[1:], 1):
+    hits = np.flatnonzero(data[: len(data) - len(character) + 1] == character[0])
+    for i, byte in enumerate(character[1:], 1):
         hits = hits[data[hits + i] == byte]
-    rows = rows_at(offsets, hits)
     holding = np.zeros(len(array), np.bool_)
-    # a needle over the border of two rows is in neither
-    holding[rows[hits + len(needle) <= offsets[rows + 1]]] = True
+    holding[rows_at(offsets, hits)] = True
     return holding
 
 

@@ -58,6 +58,8 @@ REFUSED = [
     ("U-07", "https://good.example\\@evil.example/", "url-backslash"),
     ("U-07", "\\a", "url-backslash"),
     ("U-23", "https://\u200d.example/", "host-idna"),
+    ("U-23", "https://ß.xn--abc-/", "host-idna"),
+    ("U-23", "https://ß.xn--a/", "host-idna"),
     ("U-24", "https://a..example/", "host-label-length"),
     ("U-24", f"https://{'a' * 64}.example/", "host-label-length"),
     ("U-24", f"https://{'a.' * 127}example/", "host-label-length"),
@@ -177,9 +179,13 @@ def test_changed(rule: str, value: str, rest: str, changes: list[str]) -> None:
 
 NOTED = [
     ("U-03", f"{SHOP}/a%0Ab%7F", ["percent-control"]),
+    ("U-03", f"{SHOP}/%7F", ["percent-control"]),
     ("P-28", f"{SHOP}/%FCmlat.html&q=ad", ["percent-not-utf8"]),
     ("U-16", f"{SHOP}/%C3/%BC", ["percent-not-utf8"]),
     ("U-16", f"{SHOP}/%ED%A0%80", ["percent-not-utf8"]),
+    ("U-16", f"{SHOP}/%E0%9F%80", ["percent-not-utf8"]),
+    ("U-16", f"{SHOP}/%F4%90%80%80", ["percent-not-utf8"]),
+    ("U-16", f"{SHOP}/%E0%A0%80%F4%8F%BF%BD", []),
     ("U-14", f"{SHOP}/B%25C3%25BCcher", ["double-encoded"]),
     ("U-14", f"{SHOP}/a%2520b", ["double-encoded"]),
     ("U-14", f"{SHOP}/100%25FC", []),
@@ -188,6 +194,7 @@ NOTED = [
     ("U-31", f"{SHOP}/a?", ["empty-query"]),
     ("U-31", f"{SHOP}/a??", []),
     ("P-51", f"{SHOP}/a;jsessionid=1A2B", ["session-id"]),
+    ("P-51", f"{SHOP}/a?b;jsessionid=1A2B", ["session-id"]),
     ("P-51", f"{SHOP}/a?PHPSESSID=1A2B", ["session-id"]),
     ("P-51", f"{SHOP}/a?x=1&sid=0123456789abcdef", ["session-id"]),
     ("P-51", f"{SHOP}/(S(abcdefghijklmnopqrstuvwx))/a", ["session-id"]),
@@ -210,6 +217,7 @@ HOSTS = [
     ("U-23", "http://faß.de/", "http://xn--fa-hia.de/", ["loc-not-encoded"]),
     ("U-23", "http://bücher.de/", "http://xn--bcher-kva.de/", ["loc-not-encoded"]),
     ("U-23", "http://💩.la/", "http://xn--ls8h.la/", ["loc-not-encoded"]),
+    ("U-06", "http://shop.example:08080/", "http://shop.example:8080/", ["not-normalised"]),
     ("U-25", "http://shop.example./", "http://shop.example./", ["host-trailing-dot"]),
     ("U-26", "http://[2001:DB8::0:1]/", "http://[2001:db8::1]/", ["not-normalised", "host-ip"]),
     ("U-26", "http://[::ffff:8.8.8.8]/", "http://[::ffff:808:808]/", ["not-normalised", "host-ip"]),
@@ -229,6 +237,45 @@ def test_relative_without_base() -> None:
     for value in ("/tags/x/", "a", "//shop.example/a", "?q", "#f", "www.example.com/aaaa"):
         assert canonical(value, UrlPolicy())[1] == "loc-not-absolute"
         assert canonical(value, UrlPolicy(hosts=(SHOP,)))[1] == "loc-not-absolute"
+
+
+def test_the_limit_is_2047_characters() -> None:
+    """P-05: 2,047 characters are listed and 2,048 are not, encoded or not, with their origin or without."""
+    for value in (
+        f"{SHOP}/{'a' * 5000}",
+        f"/{'a' * 5000}",
+        f"{'a' * 5000}",
+        f"/é{'a' * 5000}",
+        f" {SHOP}/{'a' * 5000}",
+    ):
+        full, _, _ = canonical(value[:1000])
+        room = 2_047 - len(full)
+        longest, _, _ = canonical(value[: 1000 + room])
+        assert len(longest) == 2_047
+        assert canonical(value[: 1001 + room]) == (None, "loc-too-long", [])
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["http:/", "/shop.example/a"],
+        ["https:/", "/shop.example/a"],
+        ["/", "/shop.example/a"],
+        [f"{SHOP}/%4", "1"],
+        [f"{SHOP}/%", "41"],
+        [f"{SHOP}/a%2", "e/b"],
+        [f"{SHOP}/", "..", "ü"],
+        ["a#", "b", "?c", "#d", ""],
+        ["é", "", "\\", "?", None, "\x00"],
+    ],
+)
+def test_no_row_reads_into_the_next(values: list[str | None]) -> None:
+    """Rows lie side by side in one buffer: what starts in one never ends in another."""
+    together = canonicalize(pd.Series(values, dtype=object), POLICY).astype(object)
+    assert [canonical(value) for value in values] == [
+        (None if pd.isna(loc) else loc, None if pd.isna(reason) else reason, change_codes(bits))
+        for loc, reason, bits in together.itertuples(index=False)
+    ]
 
 
 def test_spellings_of_one_page() -> None:
