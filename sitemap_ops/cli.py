@@ -60,6 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     validate.add_argument("location", metavar="PATH|URL|s3://...")
     validate.add_argument("--engine", action="append", default=[], help="an engine's own rules too; may be given again")
     validate.add_argument("--base", metavar="URL", help="where the file is served from, for a local file or s3://")
+    validate.add_argument("--host", action="append", default=[], help="another scheme://host that counts as the site's")
     validate.add_argument("--xsd", metavar="DIR", type=Path, help="check against the published schemas in DIR as well")
     validate.add_argument("--no-follow", action="store_true", help="do not open what an index lists")
     validate.add_argument(
@@ -133,12 +134,15 @@ def _validate(arguments: argparse.Namespace) -> int:
             engines=arguments.engine,
             connections=EnvironmentConnections(),
             base_url=arguments.base,
+            hosts=arguments.host,
             xsd=arguments.xsd,
             follow=not arguments.no_follow,
             progress=progress,
         )
-    render = to_json if arguments.json else to_junit if arguments.junit else to_table
-    print(render(validation))
+    if arguments.junit:
+        print(to_junit(validation, arguments.fail_on))
+    else:
+        print(to_json(validation) if arguments.json else to_table(validation))
     return EXIT_STOPPED if exceeds(validation, arguments.fail_on) else EXIT_DONE
 
 
