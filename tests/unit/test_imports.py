@@ -1,0 +1,48 @@
+"""What may import what: Airflow only in `sitemap_ops/airflow`, nothing imports the command line."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.services.shared import ROOT
+
+MODULES = sorted((ROOT / "sitemap_ops").rglob("*.py"))
+LIGHT = ("pandas", "pyarrow", "numpy", "lxml", "boto3", "sqlalchemy", "airflow")
+
+
+def imported(path: Path) -> set[str]:
+    """Every module that a file names in an import, wherever in the file it stands."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+    return found
+
+
+def test_airflow_stays_in_its_own_package() -> None:
+    """DESIGN 3: sitemap_ops minus sitemap_ops/airflow imports no Airflow, at no time."""
+    elsewhere = [path for path in MODULES if "airflow" not in path.relative_to(ROOT / "sitemap_ops").parts]
+    assert len(elsewhere) > 50
+    for path in elsewhere:
+        guilty = {name for name in imported(path) if name.split(".")[0] == "airflow" or ".airflow" in name}
+        assert not guilty, (path.name, guilty)
+
+
+def test_nothing_imports_the_command_line() -> None:
+    """DESIGN 3: imports run one way; only `python -m sitemap_ops` imports cli."""
+    assert [path.name for path in MODULES if "sitemap_ops.cli" in imported(path)] == ["__main__.py"]
+
+
+@pytest.mark.parametrize("module", ["sitemap_ops.site", "sitemap_ops.cli", "sitemap_ops.errors"])
+def test_light_modules(module: str) -> None:
+    """What the DAG folder's parsing and `--help` need loads none of the heavy libraries."""
+    script = f"import sys, {module}; print([name for name in {LIGHT} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
