@@ -1,8 +1,8 @@
 """The URL policy over a column: DESIGN 5, rules U-01 to U-42.
 
-A row that one regular expression finds canonical is done (`clean`). The others are repaired in blocks that fit the
-cache, each step over the whole block: trim, take apart, judge every distinct authority once, percent-encode, put
-together, and then the rarer things for the rows that have them. No row's result depends on another row.
+A row that a regular expression finds canonical is done (`clean`). The others are repaired, each step over the whole
+block: trim, take apart, judge every distinct authority once, percent-encode, put together, and then the rarer things
+for the rows that have them. No row's result depends on another row.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from sitemap_ops.urls.text import as_text
 
 MAX_LENGTH = 2_047
 """Characters of an encoded loc (P-05, U-33)."""
-_BLOCK_ROWS = 131_072
-_REPAIR_ROWS = 32_768
+_BLOCK_ROWS = 65_536
+"""Rows worked on at once: the intermediate buffers of a block stay in the tens of megabytes."""
 
 INVISIBLE = (
     "\t\n\x0b\x0c\r \x85\xa0\xad\u061c\u1680\u180e"
@@ -74,9 +74,10 @@ def canonicalize(urls: pd.Series, policy: UrlPolicy) -> pd.DataFrame:
 def _rules(policy: UrlPolicy) -> Rules:
     if policy.base is None:
         return compile_rules(policy, None)
-    # the base's own path is canonicalised like any other, whatever the options would make of it
+    # its path is canonicalised like any other; slash and filter options are for what is listed
     origin = next(iter(UrlPolicy(policy.base).admission.origins))
-    own = canonicalize(pd.Series([policy.base], dtype=object), UrlPolicy(hosts=(origin,), charset=policy.charset))
+    plain = UrlPolicy(hosts=(origin,), charset=policy.charset, drop_params=policy.drop_params)
+    own = canonicalize(pd.Series([policy.base], dtype=object), plain)
     if own["loc"].isna()[0]:
         raise UsageError(f"The base URL can't be used ({own['reason'][0]}): write it as https://www.example.com/.")
     return compile_rules(policy, own["loc"][0])
@@ -105,16 +106,12 @@ def _block(text: pa.Array, broken: np.ndarray, rules: Rules) -> tuple[pa.Array, 
     work = _Work(len(text))
     work.refuse(broken, "url-surrogate")
     locs, done = _clean(work, text, rules)
-    todo = np.flatnonzero(~done & ~broken)
-    if len(todo):
-        messy = text.take(pa.array(todo)).fill_null("")
-        repaired = []
-        for start in range(0, len(todo), _REPAIR_ROWS):
-            rows = todo[start : start + _REPAIR_ROWS]
-            part = _Work(len(rows))
-            repaired.append(_repair(part, messy.slice(start, _REPAIR_ROWS), rules))
-            work.reason[rows], work.changes[rows] = part.reason, part.changes
-        locs = replace_rows(locs, ~done & ~broken, pa.concat_arrays(repaired))
+    todo = ~done & ~broken
+    if todo.any():
+        part = _Work(int(todo.sum()))
+        repaired = _repair(part, text.filter(pa.array(todo)).fill_null(""), rules)
+        work.reason[todo], work.changes[todo] = part.reason, part.changes
+        locs = replace_rows(locs, todo, repaired)
     _filter(work, locs, rules)
     refused = work.reason > 0
     if refused.any():
@@ -156,14 +153,14 @@ def _repair(work: _Work, text: pa.Array, rules: Rules) -> pa.Array:
     locs, found = remove_dot_segments(locs, held & (octets.DOT | octets.PERCENT) > 0)
     work.note(found, "dot-segments")
     if rules.drop:
-        found = matches(locs, rules.drop.pattern, held & octets.QUESTION > 0)
+        found = matches(locs, rules.drop.pattern, parts.has_query)
         if found.any():
             locs = replace_rows(locs, found, rules.drop.drop(locs.filter(pa.array(found))))
             work.note(found, "tracking-param-removed")
     locs, found = apply_trailing_slash(locs, rules.trailing_slash)
     work.note(found, "trailing-slash")
     work.refuse(pc.greater(pc.binary_length(locs), MAX_LENGTH).to_numpy(False), "loc-too-long")
-    _take_notes(work, locs, held, rules.charset)
+    _take_notes(work, locs, parts, rules.charset)
     return locs
 
 
@@ -219,6 +216,8 @@ def _encode(work: _Work, rests: pa.Array, held: np.ndarray, charset: str) -> pa.
     unfinished = held & (octets.NON_ASCII | octets.ILLEGAL | octets.PERCENT) > 0
     if not unfinished.any():
         return rests
+    if 2 * unfinished.sum() > len(unfinished):
+        unfinished[:] = True  # it costs less to encode the others too than to put the rows together again
     source = rests
     if charset != UTF_8 and foreign.any():
         encoded = encode_rows(rests.filter(pa.array(foreign)).to_pylist(), charset)
@@ -232,14 +231,15 @@ def _encode(work: _Work, rests: pa.Array, held: np.ndarray, charset: str) -> pa.
     return replace_rows(rests, unfinished, result.text)
 
 
-def _take_notes(work: _Work, locs: pa.Array, held: np.ndarray, charset: str) -> None:
-    """What is odd about a loc and stays as it is; `held` has the classes of bytes that each row came with."""
+def _take_notes(work: _Work, locs: pa.Array, parts: References, charset: str) -> None:
+    """What is odd about a loc and stays as it is; `parts` is what each row came with."""
+    held = parts.held
     percents = held & octets.PERCENT > 0
     work.note(matches(locs, notes.PERCENT_CONTROL, percents), "percent-control")
     work.note(matches(locs, notes.DOUBLE_ENCODED, percents), "double-encoded")
     if charset == UTF_8:
         work.note(percents & ~matches(locs, notes.PERCENT_UTF_8, percents), "percent-not-utf8")
-    work.note(matches(locs, notes.EMPTY_QUERY, held & octets.QUESTION > 0), "empty-query")
+    work.note(matches(locs, notes.EMPTY_QUERY, parts.has_query), "empty-query")
     work.note(matches(locs, notes.SESSION_ID, held & octets.SESSION > 0), "session-id")
     work.note(matches(locs, notes.URL_IN_PATH, held & (octets.COLON | octets.PERCENT) > 0), "url-in-path")
 

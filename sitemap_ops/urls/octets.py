@@ -23,8 +23,10 @@ UNRESERVED = frozenset(string.ascii_letters + string.digits + "-._~")
 ALLOWED = UNRESERVED | frozenset("!$&'()*+,;=:@/?")
 """What may stand unencoded in a path or query: RFC 3986 sections 3.3 and 3.4 (U-08, U-11, U-13)."""
 
-CONTROL, NON_ASCII, ILLEGAL, PERCENT, QUESTION, DOT, COLON, SESSION = (1 << bit for bit in range(8))
-"""Classes of bytes, as bits. CONTROL: C0 and DEL; ILLEGAL: other ASCII that has to be encoded; SESSION: "=" and "("."""
+CONTROL, NON_ASCII, ILLEGAL, PERCENT, DOT, COLON, SESSION, MARK = (1 << bit for bit in range(8))
+"""Classes of bytes, as bits. CONTROL: C0 and DEL; ILLEGAL: other ASCII that has to be encoded; SESSION: "=" and "(";
+MARK: what may end a component, `/ ? #` and the backslash.
+"""
 
 _LONE_PERCENT = 0x01
 """Stands for a "%" that starts no triplet while a buffer is rewritten (real control characters are refused before)."""
@@ -37,8 +39,9 @@ def _class_of(byte: int) -> int:
         return CONTROL
     if byte > 0x7F:
         return NON_ASCII
-    marks = {"%": PERCENT, "?": QUESTION, ".": DOT, ":": COLON, "=": SESSION, "(": SESSION, "#": 0}
-    return marks.get(chr(byte), 0 if chr(byte) in ALLOWED else ILLEGAL)
+    special = {"%": PERCENT, ".": DOT, ":": COLON, "=": SESSION, "(": SESSION, "/": MARK, "?": MARK, "#": MARK}
+    special["\\"] = ILLEGAL | MARK
+    return special.get(chr(byte), 0 if chr(byte) in ALLOWED else ILLEGAL)
 
 
 _CLASSES = bytes(map(_class_of, range(256)))
@@ -67,9 +70,14 @@ def translate(data: np.ndarray, table: bytes) -> np.ndarray:
     return np.frombuffer(data.tobytes().translate(table), np.uint8)
 
 
-def classes(offsets: np.ndarray, data: np.ndarray) -> np.ndarray:
-    """The classes of bytes that each row holds (uint8 bit set)."""
-    return _reduce(np.bitwise_or, offsets, translate(data, _CLASSES), np.uint8)
+def classes(data: np.ndarray) -> np.ndarray:
+    """The class of each byte (uint8 bit set)."""
+    return translate(data, _CLASSES)
+
+
+def classes_held(offsets: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """The classes that each row's bytes have (uint8 bit set)."""
+    return _reduce(np.bitwise_or, offsets, classes, np.uint8)
 
 
 def _reduce(operation: np.ufunc, offsets: np.ndarray, values: np.ndarray, dtype: type) -> np.ndarray:

@@ -12,14 +12,13 @@ import numpy as np
 import pyarrow as pa
 
 from sitemap_ops.columns import from_text_buffers, text_buffers
-from sitemap_ops.urls.octets import CONTROL, classes, matches, rows_at, translate
+from sitemap_ops.urls.octets import CONTROL, MARK, classes, classes_held, matches, rows_at
 
 ABSOLUTE, NETWORK, ROOTED, RELATIVE, QUERY_ONLY, SAME_DOCUMENT = range(6)
 """Kinds of reference (RFC 3986 section 4.2): `http(s)://…`, `//host…`, `/path`, `path`, `?query`, `#fragment`."""
 
 _SCHEME = r"^[A-Za-z][A-Za-z0-9+.\-]*:"
 _OWN_SCHEME = r"^(?i:https?):"
-_IS_MARK = bytes(byte in b"/?#\\" for byte in range(256))
 _HTTP, _HTTPS = (np.uint64(int.from_bytes(prefix, "little")) for prefix in (b"http://", b"https://"))
 _LOWER = np.uint64(0x2020202020202020)
 _SEVEN_BYTES = np.uint64(0x00FFFFFFFFFFFFFF)
@@ -32,7 +31,7 @@ class References:
     kind: one of the kinds above (int64).
     heads: `scheme://authority`, `//authority` or "" (string array).
     rests: path and query, as they stand. held: the classes of bytes in them (`octets`; uint8 bit set).
-    has_fragment: bool. bare: no path before the query or end (bool).
+    has_query, has_fragment: bool. bare: no path before the query or end (bool).
     empty, control, no_host, other_scheme, backslash: rows to refuse (bool): U-01, U-03, U-07.
     """
 
@@ -40,6 +39,7 @@ class References:
     heads: pa.Array
     rests: pa.Array
     held: np.ndarray
+    has_query: np.ndarray
     has_fragment: np.ndarray
     bare: np.ndarray
     empty: np.ndarray
@@ -66,7 +66,8 @@ def take_apart(text: pa.Array) -> References:
         no_host[other[own]] = True
         other_scheme[other[matches(candidates, _SCHEME) & ~own]] = True
 
-    marks = np.flatnonzero(translate(data, _IS_MARK).view(np.bool_))
+    byte_classes = classes(data)
+    marks = np.flatnonzero(byte_classes >= MARK)
     hashes, questions, backslashes = (marks[data[marks] == byte] for byte in b"#?\\")
     rest_starts = starts.copy()
     with_head = np.flatnonzero(kind <= NETWORK)
@@ -80,16 +81,17 @@ def take_apart(text: pa.Array) -> References:
     pieces = np.empty(3 * len(text) + 1, np.int64)
     pieces[0::3], pieces[1::3], pieces[2::3] = offsets, rest_starts, rest_ends
     parts = from_text_buffers(pieces, data)
-    held = classes(pieces, data).reshape(-1, 3)
+    held = classes_held(pieces, byte_classes).reshape(-1, 3)
     return References(
         kind=kind,
         heads=_every_third(parts, 0),
         rests=_every_third(parts, 1),
         held=held[:, 1],
+        has_query=query_starts < rest_ends,
         has_fragment=rest_ends < ends,
         bare=query_starts == rest_starts,
         empty=starts == ends,
-        control=np.bitwise_or.reduce(held, axis=1) & CONTROL > 0,
+        control=(held[:, 0] | held[:, 1] | held[:, 2]) & CONTROL > 0,
         no_host=no_host,
         other_scheme=other_scheme,
         backslash=backslash,

@@ -247,6 +247,11 @@ class TestAddresses:
         policy = UrlPolicy("HTTPS://Shop.Example:443/x/../ü/p?q#f", exclude=("/*",), trailing_slash="remove")
         assert canonicalize(pd.Series(["a/b"]), policy)["loc"][0] == SHOP + "/%C3%BC/a/b"
 
+    def test_parameters_of_the_base_are_dropped(self) -> None:
+        """U-20: a same-document reference gives a loc that stays as it is."""
+        policy = UrlPolicy(SHOP + "/a?b=1&utm_x=2", drop_params=("utm_*",))
+        assert canonicalize(pd.Series(["#top"]), policy)["loc"][0] == SHOP + "/a?b=1"
+
     def test_a_private_base_is_the_sites_own(self) -> None:
         """U-26: an origin that the site file names is admitted even if it is private; others are not."""
         policy = UrlPolicy("http://127.0.0.1:8000/")
