@@ -29,8 +29,8 @@ from sitemap_ops.urls.text import as_text
 
 MAX_LENGTH = 2_047
 """Characters of an encoded loc (P-05, U-33)."""
-_BLOCK_ROWS = 65_536
-"""Rows worked on at once: the intermediate buffers of a block stay in the tens of megabytes."""
+_BLOCK_ROWS, _BLOCK_BYTES = 131_072, 1 << 25
+"""What is worked on at once. A block's intermediate buffers take some ten times its bytes."""
 
 INVISIBLE = (
     "\t\n\x0b\x0c\r \x85\xa0\xad\u061c\u1680\u180e"
@@ -56,8 +56,9 @@ def canonicalize(urls: pd.Series, policy: UrlPolicy) -> pd.DataFrame:
     """
     rules = _rules(policy)
     text, broken = as_text(urls)
-    starts = range(0, max(len(text), 1), _BLOCK_ROWS)
-    blocks = [_block(text.slice(start, _BLOCK_ROWS), broken[start : start + _BLOCK_ROWS], rules) for start in starts]
+    size = max(1, min(_BLOCK_ROWS, len(text) * _BLOCK_BYTES // max(text.nbytes, 1)))
+    starts = range(0, max(len(text), 1), size)
+    blocks = [_block(text.slice(start, size), broken[start : start + size], rules) for start in starts]
     locs, reasons, changes = zip(*blocks, strict=True)
     frame = pd.DataFrame(
         {
@@ -128,12 +129,16 @@ def _clean(work: _Work, text: pa.Array, rules: Rules) -> tuple[pa.Array, np.ndar
     done = matches(text, rules.clean)
     offsets, data = text_buffers(text)
     lengths = np.diff(offsets)
-    if rules.base is not None and rules.clean_relative is not None and not done.all():
-        relative = np.flatnonzero(matches(text, rules.clean_relative, ~done))
+    if rules.base is not None and rules.clean_relative is not None:
+        first = np.append(data, np.uint8(0))[offsets[:-1]]
+        # one that starts as a scheme may is left to the slow path: so absolute rows are not looked at twice
+        relative = np.flatnonzero(
+            matches(text, rules.clean_relative, ~done & (first != ord("h")) & (first != ord("H")))
+        )
         if len(relative):
             done[relative] = True
             before = np.full(len(text), ABSOLUTE)
-            before[relative] = np.where(data[offsets[relative]] == ord("/"), ROOTED, RELATIVE)
+            before[relative] = np.where(first[relative] == ord("/"), ROOTED, RELATIVE)
             lengths = lengths + np.array([len(prefix) for prefix in rules.base.by_kind])[before]
             text = pc.binary_join_element_wise(pa.array(rules.base.by_kind).take(pa.array(before)), text, "")
             work.note(relative, "loc-resolved")

@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from sitemap_ops.urls.notes import SESSION_NAMES
+from sitemap_ops.urls.notes import SESSION_NAMES, UTF_8_CHARACTER
 from sitemap_ops.urls.policy import TrailingSlash
 
 # Of RFC 3986's pchar these are left to the slow path: ":" for a second "://" (C-30), ";" and "(" for session ids
-# (P-51), "%" for its triplets; and a "." at the start of a segment.
+# (P-51); a "." at the start of a segment; and of triplets those that are not as U-10 and U-12 want them, or get a note.
 _CHARACTERS = r"A-Za-z0-9\-_~!$&')*+,=@"
-_SEGMENT = rf"[{_CHARACTERS}][{_CHARACTERS}.]*"
+_TRIPLETS = rf"%(?:2[0-46-9A-CF]|3[B-F]|[46]0|5[B-E]|7[B-D])|{UTF_8_CHARACTER}"
+_SEGMENT = rf"(?:[{_CHARACTERS}]|{_TRIPLETS})(?:[{_CHARACTERS}.]|{_TRIPLETS})*"
 _MORE = {
     "keep": rf"(?:/(?:{_SEGMENT})?)*",
     "add": rf"(?:/(?:{_SEGMENT})?)*/",
@@ -24,7 +25,7 @@ _MORE = {
 """What follows a first segment."""
 _NAME_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$'()*+,:@/?"
 _NAME = f"[{re.escape(_NAME_CHARACTERS)}]"
-_VALUE = f"[{re.escape(_NAME_CHARACTERS)}=]*"
+_VALUE = rf"(?:[{re.escape(_NAME_CHARACTERS)}=]|{_TRIPLETS})*"
 
 _PREFIX = 4
 """Characters by which a parameter's name is told from the named ones: enough, and the pattern stays small."""
@@ -40,7 +41,7 @@ def clean_patterns(origins: Iterable[str], trailing_slash: TrailingSlash, droppe
     more = _MORE[trailing_slash]
     query = _query({name.partition("*")[0].lower()[:_PREFIX] for name in (*SESSION_NAMES, *dropped)})
     path = f"/(?:{_SEGMENT}{more})?"
-    return f"^(?:{own}){path}{query}$", f"^(?:{path}|[{_CHARACTERS}]+{more}){query}$"
+    return f"^(?:{own}){path}{query}$", f"^(?:{path}|(?:[{_CHARACTERS}]|{_TRIPLETS})+{more}){query}$"
 
 
 def _query(prefixes: set[str]) -> str:

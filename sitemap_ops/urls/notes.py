@@ -46,7 +46,7 @@ PERCENT_CONTROL: Final = r"%(?:[01][0-9A-F]|7F)"
 """U-03."""
 
 _TAIL = "%[89AB][0-9A-F]"
-_UTF_8_CHARACTER = (
+UTF_8_CHARACTER = (
     rf"%(?:C[2-9A-F]|D[0-9A-F]){_TAIL}"
     rf"|%E0%[AB][0-9A-F]{_TAIL}"
     rf"|%(?:E[1-9A-CEF]{_TAIL}|ED%[89][0-9A-F]){_TAIL}"
@@ -56,10 +56,10 @@ _UTF_8_CHARACTER = (
 )
 """The well-formed byte sequences of Unicode's table 3-7, beyond ASCII."""
 
-PERCENT_UTF_8: Final = rf"^(?:[^%]|%[0-7]|{_UTF_8_CHARACTER})*$"
+PERCENT_UTF_8: Final = rf"^(?:[^%]|%[0-7]|{UTF_8_CHARACTER})*$"
 """Every triplet belongs to UTF-8 text: what fails it is `percent-not-utf8` (P-28, U-16)."""
 
-DOUBLE_ENCODED: Final = rf"(?i)%25(?:[0-7][0-9A-F])|(?:{_UTF_8_CHARACTER.replace('%', '%25')})"
+DOUBLE_ENCODED: Final = rf"(?i)%25(?:[0-7][0-9A-F])|(?:{UTF_8_CHARACTER.replace('%', '%25')})"
 """`%25` and what makes a triplet of UTF-8 text once it is decoded (U-14)."""
 
 EMPTY_QUERY: Final = r"^[^?]*\?$"
