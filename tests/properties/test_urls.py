@@ -10,6 +10,7 @@ import pandas as pd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
+from protego import Protego
 
 from sitemap_ops.urls import MAX_LENGTH, NOTES, REASONS, UrlPolicy, canonicalize, change_codes
 from tests.properties.test_urls_reference import PIECES, VALUES
@@ -114,3 +115,27 @@ def test_nothing_raises(values: list[object], policy: UrlPolicy) -> None:
     for loc, reason, bits in rows(canonical(values, policy)):
         assert (loc is None) != (reason is None)
         assert reason is None or (reason in REASONS and bits == 0)
+
+
+CHARACTERS = st.sampled_from([*"/ab*$?=%& .~+qüя", "%2F", "%61", "%C3%BC", "%FC", "%25", "%3F", "%EF%BF%BD", "/a"])
+PATTERNS = st.tuples(st.sampled_from(["/", "*", "", "https://shop.example/"]), st.lists(CHARACTERS, max_size=5))
+FIELDS = st.sampled_from(["Disallow: ", "Disallow:", "Dissallow: ", "Disallow ", "Allow: ", "Allow "])
+GROUPS = st.tuples(
+    st.sampled_from(["*", "Googlebot", "googlebot-news", "Other"]),
+    st.lists(st.tuples(FIELDS, PATTERNS.map(lambda parts: parts[0] + "".join(parts[1]))), max_size=4),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(GROUPS, max_size=3), st.lists(st.lists(CHARACTERS, max_size=5).map("".join), max_size=15))
+def test_robots_are_obeyed_as_protego_reads_them(
+    groups: list[tuple[str, list[tuple[str, str]]]], paths: list[str]
+) -> None:
+    """RFC 9309: whichever URLs Protego is asked about, the result is as if it had been asked about all."""
+    lines = [
+        f"User-agent: {agent}\n" + "".join(f"{field}{value}\n" for field, value in rules) for agent, rules in groups
+    ]
+    urls = canonical([f"{SHOP}{path}" for path in paths], UrlPolicy(SHOP))["loc"].dropna()
+    asked = canonicalize(urls, UrlPolicy(SHOP, robots="\n".join(lines)))["reason"]
+    rules = Protego.parse("\n".join(lines))
+    assert asked.isna().tolist() == [rules.can_fetch(url, "Googlebot") for url in urls]

@@ -12,6 +12,7 @@ import pytest
 from sitemap_ops.columns import column
 from sitemap_ops.errors import UsageError
 from sitemap_ops.urls import UrlPolicy, canonicalize, change_codes
+from sitemap_ops.urls.filters import Robots
 
 SHOP = "https://shop.example"
 
@@ -227,6 +228,21 @@ class TestRobots:
         expected = [p if rules.can_fetch(SHOP + p, "Googlebot") else "robots-disallowed" for p in paths]
         assert locs(paths, robots=text) == expected
         assert line == "Disallow: /?" or "robots-disallowed" in expected
+
+    @pytest.mark.parametrize(
+        "text", ["\ufeffUser-agent: *\nDisallow: /a", "User-agent: *\u2028Disallow: /a\ud800\r\nDisallow: /a"]
+    )
+    def test_odd_text(self, text: str) -> None:
+        """A BOM, odd line ends or broken characters don't hide the rules."""
+        assert locs(["/a", "/b"], robots=text) == ["robots-disallowed", "/b"]
+
+    def test_other_crawlers_rules_cost_nothing(self) -> None:
+        """Common robots.txt files close the site to some crawlers: for Googlebot that says nothing."""
+        text = "User-agent: GPTBot\nDisallow: /\n\nUser-agent: *\nDisallow: /cart/\nDisallow: /*?sort="
+        assert locs(["/a", "/cart/b", "/c?sort=d", "/c?x&sort=d"], robots=text) == [
+            "/a", "robots-disallowed", "robots-disallowed", "/c?x&sort=d",
+        ]  # fmt: skip
+        assert Robots(text)._candidates == r"^(?:/.*(?:\?|%3F)sort(?:=|%3D)|/cart/)"
 
     @pytest.mark.parametrize("text", ["", "User-agent: *\nDisallow:", "\x00\ufffd", "User-agent: Other\nDisallow: /"])
     def test_nothing_disallowed(self, text: str) -> None:
