@@ -27,7 +27,7 @@ _NAME_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234567
 _NAME = f"[{re.escape(_NAME_CHARACTERS)}]"
 _VALUE = rf"(?:[{re.escape(_NAME_CHARACTERS)}=]|{_TRIPLETS})*"
 
-_PREFIX = 4
+_PREFIX = 3
 """Characters by which a parameter's name is told from the named ones: enough, and the pattern stays small."""
 
 
