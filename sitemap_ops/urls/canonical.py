@@ -151,7 +151,8 @@ def _repair(work: _Work, text: pa.Array, rules: Rules) -> pa.Array:
     work.note(pc.not_equal(pc.binary_length(trimmed), pc.binary_length(text)).to_numpy(False), "url-trimmed")
     parts = take_apart(trimmed)
     held = parts.held
-    _refuse_characters(work, trimmed, parts)
+    _judge_characters(work, trimmed, parts)
+    _judge_structure(work, parts, rules)
     prefixes = work.keep(_prefixes(work, parts, rules))
     rests = _encode(work, work.keep(parts.rests), held, rules.charset)
     locs = pc.binary_join_element_wise(prefixes, rests, "")
@@ -169,7 +170,7 @@ def _repair(work: _Work, text: pa.Array, rules: Rules) -> pa.Array:
     return locs
 
 
-def _refuse_characters(work: _Work, text: pa.Array, parts: References) -> None:
+def _judge_characters(work: _Work, text: pa.Array, parts: References) -> None:
     """U-02, U-03, P-23: what no URL can hold, wherever it stands, and what shows that the text was decoded wrongly."""
     work.refuse(parts.empty, "loc-missing")
     work.refuse(matches(text, r"[\t\r\n]", parts.control), "url-inner-newline")
@@ -180,8 +181,8 @@ def _refuse_characters(work: _Work, text: pa.Array, parts: References) -> None:
         work.refuse(rows_holding(text, "\ufffd".encode()), "url-replacement-char")
 
 
-def _prefixes(work: _Work, parts: References, rules: Rules) -> pa.Array:
-    """What stands before each row's own path or query; rows whose scheme or authority is not admitted are refused."""
+def _judge_structure(work: _Work, parts: References, rules: Rules) -> None:
+    """U-01, U-05, U-07, U-34: what kind of reference each row is."""
     work.refuse(parts.other_scheme, "url-scheme")
     work.refuse(parts.no_host, "url-no-host")
     work.refuse(parts.backslash, "url-backslash")
@@ -193,6 +194,9 @@ def _prefixes(work: _Work, parts: References, rules: Rules) -> pa.Array:
     work.note(matches(parts.rests, notes.LOOKS_LIKE_HOST, dotted), "loc-looks-like-host")
     work.note(parts.has_fragment, "url-fragment-removed")
 
+
+def _prefixes(work: _Work, parts: References, rules: Rules) -> pa.Array:
+    """What stands before each row's own path or query; rows whose authority is not admitted are refused (P-44)."""
     own_head = parts.kind <= NETWORK
     heads = parts.heads.dictionary_encode()
     table, reasons, changes = [], [], []
@@ -253,7 +257,8 @@ def _filter(work: _Work, locs: pa.Array, rules: Rules) -> None:
     """What the site file leaves out: exclude patterns first, then what no include pattern names, then robots.txt."""
     if not (rules.exclude or rules.include or rules.robots):
         return
-    paths = without_origin(work.keep(locs))
+    locs = work.keep(locs)
+    paths = without_origin(locs)
     if rules.exclude:
         work.refuse(rules.exclude.match(paths), "excluded")
     if rules.include:

@@ -236,6 +236,12 @@ class TestRobots:
         """A BOM, odd line ends or broken characters don't hide the rules."""
         assert locs(["/a", "/b"], robots=text) == ["robots-disallowed", "/b"]
 
+    def test_refused_rows_are_not_asked_about(self) -> None:
+        """A row refused for another reason keeps that reason, whatever the robots.txt."""
+        urls = pd.Series([None, "\ud800", "mailto:x", SHOP + "/a", SHOP + "/" + "a" * 3000], dtype=object)
+        reasons = canonicalize(urls, UrlPolicy(SHOP, robots="User-agent: *\nDisallow: *"))["reason"].tolist()
+        assert reasons == ["loc-missing", "url-surrogate", "url-scheme", "robots-disallowed", "loc-too-long"]
+
     def test_other_crawlers_rules_cost_nothing(self) -> None:
         """Common robots.txt files close the site to some crawlers: for Googlebot that says nothing."""
         text = "User-agent: GPTBot\nDisallow: /\n\nUser-agent: *\nDisallow: /cart/\nDisallow: /*?sort="
