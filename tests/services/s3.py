@@ -31,6 +31,8 @@ from tests.services.shared import missing
 REGION = "us-east-1"
 START_SECONDS = 30.0
 START_ATTEMPTS = 3
+VOLUMES = 10_000
+"""Every bucket takes some of them; by default there are as many as the disk has free GiB, which tests use up."""
 
 # The child asks the kernel to be killed with its parent (Linux): no orphan, however the parent ends. To the kernel the
 # parent is the thread that started it, so start services from a thread that lasts.
@@ -102,7 +104,7 @@ def seaweedfs(folder: Path) -> Iterator[S3Service]:
         return [
             weed, "mini", f"-dir={folder}", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", *options,
             "-master.telemetry=false", "-webdav=false", "-admin.ui=false", "-s3.port.iceberg=0", "-s3.port.lance=0",
-            "-s3.autoCreateBucket=false", "-s3.allowDeleteBucketNotEmpty=false",
+            "-s3.autoCreateBucket=false", "-s3.allowDeleteBucketNotEmpty=false", f"-volume.max={VOLUMES}",
             f"-s3.localSocket={folder}/tmp/s3.sock", f"-filer.localSocket={folder}/tmp/filer.sock",
         ]  # fmt: skip
 
