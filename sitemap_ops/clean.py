@@ -76,8 +76,9 @@ def clean(chunk: Chunk, section: Section, policy: UrlPolicy, site: Site, as_of: 
         schema=ENTRY_SCHEMA,
     ).filter(accepted)
     rejects = _rejects(_shown(raw, section, rows), reason, accepted, chunk)
-    changed = Counter(count_changes(urls["changes"][accepted.to_numpy(zero_copy_only=False)]))
-    examples = {code: _examples_of(found, raw) for code, found in _rows_by_change(urls["changes"])}
+    changes = pc.if_else(accepted, arrow(urls["changes"]), pa.scalar(0, pa.uint32()))
+    changed = Counter(count_changes(column(changes)))
+    examples = {code: _examples_of(found, raw) for code, found in _rows_by_change(changes)}
     examples |= _reject_examples(rejects)
     for name, notes in (
         (section.lastmod, lastmod["note"]),
@@ -154,9 +155,9 @@ def _reject_examples(rejects: pa.Table) -> dict[str, list[str]]:
     return {reason: _examples_of(_first_rows(reasons, reason), values) for reason in pc.unique(reasons).to_pylist()}
 
 
-def _rows_by_change(changes: pd.Series) -> Iterator[tuple[str, np.ndarray]]:
+def _rows_by_change(changes: pa.Array) -> Iterator[tuple[str, np.ndarray]]:
     """Each change's code with the positions of its first rows."""
-    bits = arrow(changes).to_numpy(zero_copy_only=False)
+    bits = changes.to_numpy(zero_copy_only=False)
     present = int(np.bitwise_or.reduce(bits, initial=0))
     for code in change_codes(present):
         yield code, np.flatnonzero(bits & np.uint32(1 << CHANGES.index(code)))[:EXAMPLES]

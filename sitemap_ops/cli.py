@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sitemap_ops.site import Site
     from sitemap_ops.urls import UrlPolicy
 
-EXIT_DONE, EXIT_STOPPED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
+EXIT_DONE, EXIT_STOPPED, EXIT_INTERRUPTED = 0, 1, 130
 READ_BYTES = 1 << 20
 
 

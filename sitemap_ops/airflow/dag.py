@@ -40,14 +40,6 @@ DEFAULTS: dict[str, Any] = {
 }
 
 
-def build_dag(site: Site, path: Path) -> DAG:
-    """The DAG `sitemaps__<site>`: prepare, extract (mapped over the sections), assemble, publish, cleanup.
-
-    path: the site file, which each task reads again. Raises as `empty_dag` does.
-    """
-    return add_tasks(empty_dag(site, path), site, path)
-
-
 def empty_dag(site: Site, path: Path) -> DAG:
     """The site's DAG without its tasks: quick to make, and all that Airflow may refuse of a site is in it.
 
@@ -74,7 +66,10 @@ def empty_dag(site: Site, path: Path) -> DAG:
 
 
 def add_tasks(dag: DAG, site: Site, path: Path) -> DAG:
-    """Makes an empty DAG the whole one."""
+    """An empty DAG with its tasks: prepare, extract (mapped over the sections), assemble, publish, cleanup.
+
+    path: the site file, which each task reads again.
+    """
     index = _index(site)
     # A dict that a task returns is one reference, not an XCom for each of its keys (C-101).
     step = partial(task, multiple_outputs=False, **DEFAULTS)

@@ -51,11 +51,6 @@ def gunzip_blocks(blocks: Iterable[bytes], *, limit: int = MAX_CONTENT_BYTES) ->
         raise DamagedContent("bytes follow the end of the gzip stream")
 
 
-def gunzip(body: bytes, *, limit: int = MAX_CONTENT_BYTES) -> bytes:
-    """The content of a gzip body. Raises DamagedContent as `gunzip_blocks` does."""
-    return b"".join(gunzip_blocks([body], limit=limit))
-
-
 def content_sha256(blocks: Iterable[bytes]) -> str | None:
     """Hex SHA-256 of the content: after gunzip where the bytes are gzip; None where that gzip is damaged or endless."""
     digest = hashlib.sha256()

@@ -253,6 +253,8 @@ def test_filter_columns(tmp_path: Path) -> None:
     ]
     report = run_all(make_site(tmp_path, section, pages="\n".join(rows) + "\n"))
     assert report["rejected"] == {"http-status": 1, "noindex": 1, "non-canonical": 1, "unpublished": 1}
+    assert report["changed"] == {"loc-resolved": 2}
+    assert report["sections"]["pages"]["examples"]["loc-resolved"] == ["row 1: /a", "row 5: /e"]
     assert locs(tmp_path) == {"https://a.example/a", "https://a.example/e"}
 
 
