@@ -167,6 +167,7 @@ def _repair(work: _Work, text: pa.Array, rules: Rules) -> pa.Array:
     work.note(found, "trailing-slash")
     work.refuse(pc.greater(pc.binary_length(locs), MAX_LENGTH).to_numpy(False), "loc-too-long")
     _take_notes(work, locs, parts, rules.charset)
+    work.note(matches(trimmed, notes.ENTITY, rows_holding(trimmed, b";")), "double-entity-escape")
     return locs
 
 

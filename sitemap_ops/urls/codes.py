@@ -64,6 +64,7 @@ CHANGES = (
     "empty-query",
     "session-id",
     "url-in-path",
+    "double-entity-escape",
 )
 """What bit i of `changes` says. See NOTES for those that rewrite nothing."""
 
@@ -80,6 +81,7 @@ NOTES = frozenset(
         "empty-query",
         "session-id",
         "url-in-path",
+        "double-entity-escape",
     }
 )
 """The changes that only report: the loc is as it would be without them."""

@@ -64,3 +64,6 @@ DOUBLE_ENCODED: Final = rf"(?i)%25(?:[0-7][0-9A-F])|(?:{UTF_8_CHARACTER.replace(
 
 EMPTY_QUERY: Final = r"^[^?]*\?$"
 """U-31."""
+
+ENTITY: Final = r"(?i)&(?:amp|lt|gt|quot|apos|#[0-9]+|#x[0-9a-f]+);"
+"""What is left of a value that was escaped for XML and not read back (P-22); a number's "#" begins a fragment."""

@@ -35,7 +35,7 @@ CLEAN = (
 )
 _SUSPECT = (
     r"(?i)/\.{1,2}(?:[/?]|$)|://[^/?]*/[^?]*https?://|sess|sid=|asp\.net|cfid|utm_|openstat|mc_[ce]id|clid|clsrc|[gw]braid|igshid"
-    r"|&(?:amp|lt|gt|quot|apos|#\d+);"
+    r"|&(?:amp|lt|gt|quot|apos|#\d+|#x[0-9a-f]+);"
 )
 _URI = (
     rf"^{_SCHEME}://(?:\[[0-9A-Fa-f:.]+\]|(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|{_TRIPLET})*)(?::[0-9]*)?"
@@ -67,7 +67,7 @@ _DETAILS: tuple[tuple[str, str], ...] = (
     ("url-char-encoded", rf'^{_SCHEME}://[^/?#]*[/?#].*[ "<>\[\]^`{{|}}]'),
     ("stray-percent", r"%(?:[^0-9A-Fa-f]|$|[0-9A-Fa-f](?:[^0-9A-Fa-f]|$))"),
     ("url-fragment-removed", "#"),
-    ("double-entity-escape", r"&(?:amp|lt|gt|quot|apos|#\d+);"),
+    ("double-entity-escape", r"(?i)&(?:amp|lt|gt|quot|apos|#\d+|#x[0-9a-f]+);"),
     ("double-encoded", _TWICE),
     ("percent-control", r"(?i)%(?:[01][0-9a-f]|7f)"),
     ("dot-segments", rf"(?i)^{_SCHEME}://[^?#]*/(?:\.|%2e){{1,2}}(?:[/?#]|$)"),

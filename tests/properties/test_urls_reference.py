@@ -22,6 +22,7 @@ SESSION_PARAMETER = (
     "(jsessionid|phpsessid|aspsessionid[a-z]*|asp[.]net_sessionid|session_?id|sessid|cfid|cftoken|oscsid|zenid)=.*"
     "|sid=[0-9a-f]{16}.*"
 )
+ENTITY = "&(amp|lt|gt|quot|apos|#[0-9]+|#x[0-9a-f]+);"
 SESSION_IN_PATH = r";jsessionid=|^[^?]*/\([a-z]\([a-z0-9]{24}\)\)/"
 
 
@@ -53,6 +54,7 @@ def _canonical(value: str | None, policy: UrlPolicy) -> tuple[str, set[str]]:
     slashed = _slashed(flat, policy.trailing_slash)
     changes |= {"trailing-slash"} if slashed != flat else set()
     loc = path[:start] + slashed + query
+    changes |= {"double-entity-escape"} if re.search(ENTITY, text, re.IGNORECASE) else set()
     if len(loc) > MAX_LENGTH:
         raise Refused("loc-too-long")
     return loc, changes | _notes(loc, slashed, query, "%" in rest, policy.charset)
@@ -293,6 +295,7 @@ PIECES = st.sampled_from(
             "+",
             ",",
         ),
+        *("&amp;", "&Lt;", "&#38;", "&#x26;", "amp;"),
         *(";", ":", "@", "!", "$", "~", "-", "_", "/(S(abcdefghijklmnopqrstuvwx))/", "x" * 700, "я" * 120),
     ]
 )

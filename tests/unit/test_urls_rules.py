@@ -155,6 +155,8 @@ CHANGED = [
     ("U-34", "a", "/b/a", ["loc-resolved"]),
     ("U-34", "../a", "/a", ["loc-resolved", "dot-segments"]),
     ("U-34", "?q", "/b/?q", ["loc-resolved"]),
+    ("P-22", f"{SHOP}/a?b=1&#38;c=2", "/a?b=1&", ["url-fragment-removed", "double-entity-escape"]),
+    ("P-22", f"{SHOP}/a?b=1&#x26;c=2", "/a?b=1&", ["url-fragment-removed", "double-entity-escape"]),
     ("U-34", "#top", "/b/", ["loc-resolved", "url-fragment-removed"]),
     ("U-34", "//shop.example/a", "/a", ["loc-resolved"]),
     ("U-34", "//shop.example", "/", ["loc-resolved", "not-normalised"]),
@@ -201,6 +203,9 @@ NOTED = [
     ("P-51", f"{SHOP}/a?sid=7&session=1&size=2", []),
     ("C-30", f"{SHOP}/media/{SHOP}/a.jpg", ["url-in-path"]),
     ("C-30", f"{SHOP}/a?url=https://x.example/", []),
+    ("P-22", f"{SHOP}/a?b=1&amp;c=2", ["double-entity-escape"]),
+    ("P-22", f"{SHOP}/fish&AMP;chips", ["double-entity-escape"]),
+    ("P-22", f"{SHOP}/a?b=1&amp=2;c&lt=3", []),
 ]
 
 
