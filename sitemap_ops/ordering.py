@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import bisect
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -110,11 +111,10 @@ def write_run(entries: pa.Table, path: Path) -> None:
 
 
 @dataclass
-class _Run:
-    """A run that is being read from its smallest loc to its largest."""
+class _SortedFile:
+    """A Parquet file sorted by its column `loc`, that is being read from the smallest to the largest."""
 
     file: pq.ParquetFile
-    section: int
     next_group: int = 0
     rest: pa.Table | None = field(default=None, repr=False)
 
@@ -138,23 +138,42 @@ class _Run:
             return
 
 
-def key_ranges(runs: Sequence[tuple[int, Path]], rows: int = RANGE_ROWS) -> Iterator[pa.Table]:
-    """The runs' rows by key range, the ranges ascending and apart: ENTRY_SCHEMA and `section`, about `rows` rows each.
+@dataclass(frozen=True)
+class KeyRange:
+    """All rows of one range of locs.
+
+    rows: the runs' columns and `section`, each run's slice sorted by loc. sides: of each side file its rows in it.
+    """
+
+    rows: pa.Table
+    sides: tuple[pa.Table, ...]
+
+
+def key_ranges(
+    runs: Sequence[tuple[int, Path]], rows: int = RANGE_ROWS, sides: Sequence[Path] = ()
+) -> Iterator[KeyRange]:
+    """The runs' rows by key range, the ranges ascending and apart, about `rows` rows each.
 
     runs: (section, path) of files of `write_run`. No loc is in two ranges, so `distinct` over each is distinct overall.
+    sides: Parquet files sorted by their column `loc`, whose rows go with the range that they fall into.
     """
-    files = [(pq.ParquetFile(path), section) for section, path in runs]
-    opened = [_Run(file, section) for file, section in files if file.metadata.num_rows]
-    for bound in [*_bounds([run.file for run in opened], rows), None]:
-        pieces = [
-            piece.append_column(SECTION, pa.array(np.full(piece.num_rows, run.section, np.int32)))
-            for run in opened
-            for piece in run.take_below(bound)
-        ]
-        if pieces:
-            yield pa.concat_tables(pieces)
-    for file, _ in files:
-        file.close()
+    with ExitStack() as opened:
+        files = [(_SortedFile(opened.enter_context(pq.ParquetFile(path))), section) for section, path in runs]
+        beside = [_SortedFile(opened.enter_context(pq.ParquetFile(path))) for path in sides]
+        for bound in [*_bounds([run.file for run, _ in files], rows), None]:
+            pieces = [
+                piece.append_column(SECTION, pa.array(np.full(piece.num_rows, section, np.int32)))
+                for run, section in files
+                for piece in run.take_below(bound)
+            ]
+            aside = tuple(_whole(side, bound) for side in beside)
+            if pieces:
+                yield KeyRange(pa.concat_tables(pieces), aside)
+
+
+def _whole(side: _SortedFile, bound: str | None) -> pa.Table:
+    pieces = list(side.take_below(bound))
+    return pa.concat_tables(pieces) if pieces else side.file.schema_arrow.empty_table()
 
 
 def _bounds(files: Sequence[pq.ParquetFile], rows: int) -> list[str]:
@@ -163,6 +182,7 @@ def _bounds(files: Sequence[pq.ParquetFile], rows: int) -> list[str]:
         (group.column(0).statistics.min, group.num_rows)
         for file in files
         for group in (file.metadata.row_group(index) for index in range(file.num_row_groups))
+        if group.num_rows
     )
     bounds: list[str] = []
     filled = 0

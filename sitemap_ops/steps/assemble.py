@@ -18,7 +18,7 @@ from sitemap_ops.connections import Connections
 from sitemap_ops.engines import Limits, common_limits
 from sitemap_ops.errors import SourceError
 from sitemap_ops.hashing import hash64
-from sitemap_ops.ordering import distinct, key_ranges
+from sitemap_ops.ordering import KeyRange, distinct, key_ranges
 from sitemap_ops.parallel import ordered_map
 from sitemap_ops.release.publish import RenderedShard
 from sitemap_ops.render.gzip import compress
@@ -83,9 +83,9 @@ def _render(
     return list(ordered_map(write, _shards(pieces(), len(site.sections), limits))), entries
 
 
-def _order(rows: pa.Table) -> list[tuple[int, Piece]]:
+def _order(range_: KeyRange) -> list[tuple[int, Piece]]:
     """One key range: its surviving entries as a rendered piece for each section that has some."""
-    survivors = distinct(rows, of_runs=True)
+    survivors = distinct(range_.rows, of_runs=True)
     section = survivors["section"]
     ranks = sorted(pc.unique(section).to_pylist())
     return [
