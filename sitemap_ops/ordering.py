@@ -126,6 +126,9 @@ class _SortedFile:
                     return
                 self.rest = self.file.read_row_group(self.next_group, use_threads=False)
                 self.next_group += 1
+            if not self.rest.num_rows:
+                self.rest = None
+                continue
             loc = self.rest["loc"].chunk(0)
             if bound is None or loc[-1].as_py() < bound:
                 yield self.rest
