@@ -5,14 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sitemap_ops.render.escape import escape
-from sitemap_ops.render.xml import DECLARATION, NAMESPACE
+from sitemap_ops.render.xml import DECLARATION, NAMESPACE, schema_location_of
 
 
-def render_index(entries: Sequence[tuple[str, str]]) -> bytes:
-    """The index that lists (URL of a sitemap, W3C date-time of its last change), in the order given."""
+def render_index(entries: Sequence[tuple[str, str]], *, schema_location: bool = False) -> bytes:
+    """The index that lists (URL of a sitemap, W3C date-time of its last change), in the order given.
+
+    schema_location: name the published schema too (P-56).
+    """
+    located = schema_location_of("siteindex") if schema_location else ""
     lines = [
         f"<sitemap><loc>{escape(loc)}</loc><lastmod>{escape(lastmod)}</lastmod></sitemap>\n" for loc, lastmod in entries
     ]
     return b"".join(
-        [DECLARATION, f'<sitemapindex xmlns="{NAMESPACE}">\n'.encode(), "".join(lines).encode(), b"</sitemapindex>\n"]
+        [
+            DECLARATION,
+            f'<sitemapindex xmlns="{NAMESPACE}"{located}>\n'.encode(),
+            "".join(lines).encode(),
+            b"</sitemapindex>\n",
+        ]
     )
