@@ -6,7 +6,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from sitemap_ops.urls import UrlPolicy
 
 EXIT_DONE, EXIT_STOPPED, EXIT_INTERRUPTED = 0, 1, 130
-READ_BYTES = 1 << 20
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -163,21 +162,13 @@ def _import(arguments: argparse.Namespace) -> int:
 
 
 def _normalize(arguments: argparse.Namespace) -> int:
-    from sitemap_ops.normalize import batches, explain
+    from sitemap_ops.normalize import batches, explain, reads
 
     policy = _policy(arguments)
-    for batch in batches(_reads()):
-        for line in explain(batch, policy):
-            print(line)
-        sys.stdout.flush()
+    for batch in batches(reads(sys.stdin.fileno())):
+        sys.stdout.buffer.write(explain(batch, policy))
+        sys.stdout.buffer.flush()
     return EXIT_DONE
-
-
-def _reads() -> Iterator[bytes]:
-    """Stdin as it comes, so that a pipe is answered before it ends."""
-    with open(sys.stdin.fileno(), "rb", buffering=0, closefd=False) as stdin:
-        while block := stdin.read(READ_BYTES):
-            yield block
 
 
 def _policy(arguments: argparse.Namespace) -> UrlPolicy:
