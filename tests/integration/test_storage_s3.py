@@ -1,4 +1,4 @@
-"""The S3 store against two real, unlike S3 APIs; faults and refusals against the stricter one."""
+"""The S3 store against three real, unlike S3 APIs; faults and refusals against the strictest one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ GZIP = Headers("application/gzip", "public, max-age=31536000, immutable")
 XML = b"<?xml version='1.0'?><urlset/>"
 
 
-@pytest.fixture(params=["s3_service", "moto_service"])
+@pytest.fixture(params=["s3_service", "ministack_service", "moto_service"])
 def service(request: pytest.FixtureRequest) -> S3Service:
     found: S3Service = request.getfixturevalue(request.param)
     return found

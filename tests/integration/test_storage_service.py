@@ -1,18 +1,19 @@
-"""The embedded S3 server that tests and the demo start: on loopback only, and gone when its parent is."""
+"""The embedded S3 servers that tests and the demo start: on loopback only, and gone when their parent is."""
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
 import pytest
 
 from sitemap_ops.storage import Headers
-from tests.services.s3 import S3Service, seaweedfs
+from tests.services.s3 import S3Service, ministack, moto, nanio, seaweedfs
 from tests.services.shared import ROOT
 
 pytestmark = pytest.mark.integration
@@ -28,15 +29,12 @@ with seaweedfs(Path(sys.argv[1])) as service:
 
 
 def _pids_of(folder: Path) -> list[int]:
-    """The processes that were started with this folder."""
+    """The processes that work in this folder."""
     found = []
-    for each in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            command = each.read_bytes()
-        except OSError:
-            continue
-        if command.split(b"\0")[0].endswith(b"weed") and os.fsencode(f"-dir={folder}") in command:
-            found.append(int(each.parent.name))
+    for each in Path("/proc").glob("[0-9]*/cwd"):
+        with suppress(OSError):
+            if each.readlink() == folder:
+                found.append(int(each.parent.name))
     return found
 
 
@@ -59,10 +57,13 @@ def test_no_orphan_however_the_parent_ends(tmp_path: Path, how: signal.Signals) 
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_only_loopback_is_listened_on(tmp_path: Path) -> None:
-    with seaweedfs(tmp_path):
-        (pid,) = _pids_of(tmp_path)
-        opened = [str(link.readlink()) for link in Path(f"/proc/{pid}/fd").iterdir() if link.is_symlink()]
+@pytest.mark.parametrize("server", [seaweedfs, moto, ministack, nanio])
+def test_only_loopback_is_listened_on(
+    server: Callable[[Path], AbstractContextManager[S3Service]], tmp_path: Path
+) -> None:
+    with server(tmp_path):
+        links = [link for pid in _pids_of(tmp_path) for link in Path(f"/proc/{pid}/fd").iterdir()]
+        opened = [str(link.readlink()) for link in links if link.is_symlink()]
         inodes = {name[len("socket:[") : -1] for name in opened if name.startswith("socket:[")}
         listening = [
             columns[1]

@@ -1,6 +1,13 @@
-"""Real S3 APIs on loopback: SeaweedFS (one binary from its wheel, authentication on) and moto's server.
+"""Real S3 APIs on loopback, each from a wheel and unlike the others.
 
-`seaweedfs` and `moto` are plain context managers, so that the demo can use them too.
+| server    | keeps data | asks for the key | honours conditions | checks bodies by |
+|-----------|------------|------------------|--------------------|------------------|
+| SeaweedFS | on disk    | yes              | yes                | SHA-256, MD5     |
+| ministack | no         | no               | yes                | MD5              |
+| moto      | no         | no               | yes                | nothing          |
+| nanio     | on disk    | yes              | no                 | MD5              |
+
+Each is a plain context manager, so that the demo can use it too.
 """
 
 from __future__ import annotations
@@ -13,7 +20,7 @@ import sys
 import sysconfig
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -29,6 +36,8 @@ from sitemap_ops.storage.s3 import S3Store, client_config
 from tests.services.shared import missing
 
 REGION = "us-east-1"
+ACCESS_KEY = "sitemapops"
+SECRET_KEY = "S3cr3t/p@ss+w0rd&"
 START_SECONDS = 30.0
 START_ATTEMPTS = 3
 VOLUMES = 10_000
@@ -114,21 +123,57 @@ def seaweedfs(folder: Path) -> Iterator[S3Service]:
 
 @contextmanager
 def moto(folder: Path) -> Iterator[S3Service]:
-    """moto's server: a second, unlike implementation. It checks conditions, but neither keys nor checksums."""
     server = _binary("moto_server")
-    folder.mkdir(parents=True, exist_ok=True)
     with _started("moto", lambda ports: [server, "-H", "127.0.0.1", "-p", str(ports[0])], 1, folder) as service:
         yield service
 
 
 @contextmanager
-def _started(name: str, command: Any, ports_needed: int, folder: Path) -> Iterator[S3Service]:
+def ministack(folder: Path) -> Iterator[S3Service]:
+    """ministack's S3 alone. By default it would listen on all interfaces, and start SFTP and MQTT servers beside."""
+    server = _binary("ministack")
+
+    def settings(port: int) -> dict[str, str]:
+        off = {"SFTP_ENABLED": "0", "IOT_MTLS_ENABLED": "0"}
+        return off | {
+            "BIND_HOST": "127.0.0.1", "MINISTACK_HOST": "127.0.0.1", "GATEWAY_PORT": str(port), "SERVICES": "s3"
+        }  # fmt: skip
+
+    with _started("ministack", lambda _: [server], 1, folder, settings) as service:
+        yield service
+
+
+@contextmanager
+def nanio(folder: Path) -> Iterator[S3Service]:
+    """nanio, which takes every conditional write for an unconditional one: publishing there is not safe."""
+    server = _binary("nanio")
+
+    def settings(port: int) -> dict[str, str]:
+        return {
+            "NANIO_ACCESS_KEY": ACCESS_KEY, "NANIO_SECRET_KEY": SECRET_KEY, "NANIO_DATA_DIR": f"{folder}/data",
+            "NANIO_HOST": "127.0.0.1", "NANIO_PORT": str(port),
+        }  # fmt: skip
+
+    with _started("nanio", lambda _: [server, "serve", "--no-access-log"], 1, folder, settings) as service:
+        yield service
+
+
+@contextmanager
+def _started(
+    name: str,
+    command: Callable[[list[int]], list[str]],
+    ports_needed: int,
+    folder: Path,
+    settings: Callable[[int], dict[str, str]] = lambda _: {},
+) -> Iterator[S3Service]:
+    """command, settings: the program and its environment, given free ports, the first of which is the S3 API's."""
+    folder.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
         for attempt in range(1, START_ATTEMPTS + 1):
             # Another process may take a port between the look and the start: then try with others.
             ports = _free_ports(ports_needed)
-            service = S3Service(name, f"http://127.0.0.1:{ports[0]}", "sitemapops", "S3cr3t/p@ss+w0rd&")
-            process = stack.enter_context(_process(command(ports), service, folder))
+            service = S3Service(name, f"http://127.0.0.1:{ports[0]}", ACCESS_KEY, SECRET_KEY)
+            process = stack.enter_context(_process(command(ports), settings(ports[0]), service, folder))
             try:
                 _wait_until_ready(service, process, folder)
                 break
@@ -140,13 +185,16 @@ def _started(name: str, command: Any, ports_needed: int, folder: Path) -> Iterat
 
 
 @contextmanager
-def _process(command: list[str], service: S3Service, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+def _process(
+    command: list[str], settings: Mapping[str, str], service: S3Service, folder: Path
+) -> Iterator[subprocess.Popen[bytes]]:
     environment: Mapping[str, str] = {
         "PATH": os.environ.get("PATH", ""),
         "HOME": str(folder),
         "TMPDIR": str(folder / "tmp") if (folder / "tmp").is_dir() else str(folder),
         "AWS_ACCESS_KEY_ID": service.access_key,
         "AWS_SECRET_ACCESS_KEY": service.secret_key,
+        **settings,
     }
     with (folder / f"{service.name}.log").open("ab") as log:
         process = subprocess.Popen(
@@ -224,4 +272,16 @@ def bucket(s3_service: S3Service) -> str:
 @pytest.fixture(scope="session")
 def moto_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Service]:
     with moto(tmp_path_factory.mktemp("moto")) as service:
+        yield service
+
+
+@pytest.fixture(scope="session")
+def ministack_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Service]:
+    with ministack(tmp_path_factory.mktemp("ministack")) as service:
+        yield service
+
+
+@pytest.fixture(scope="session")
+def nanio_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Service]:
+    with nanio(tmp_path_factory.mktemp("nanio")) as service:
         yield service
