@@ -20,7 +20,7 @@ from sitemap_ops.validate.decode import HEAD, decode
 from sitemap_ops.validate.elements import NS_SITEMAP, Root
 from sitemap_ops.validate.findings import Record, safe
 from sitemap_ops.validate.reader import ElementReader
-from sitemap_ops.validate.reading import Folder, Objects, Opened, Place, Tree
+from sitemap_ops.validate.reading import Folder, NothingThere, Objects, Opened, Place, Tree
 from sitemap_ops.validate.sax import FEEDS
 from sitemap_ops.validate.stop import Stop
 from sitemap_ops.validate.text import lines
@@ -59,7 +59,8 @@ class Sitemaps:
 
         What an index on the web lists is read from its own host only; what one on a disk or in a bucket lists, from
         beside it only: nothing else is asked on the word of a file. Raises SourceError where anything can't be read
-        whole, UsageError for a location that can't be meant, TargetError where a store can't be reached.
+        whole, NothingThere (a UsageError) where there is nothing to read, UsageError for a location that can't be
+        meant, TargetError where a store can't be reached.
         """
         place = _place(self.location, self.connections, self.aws_conn_id)
         started = place.start()
@@ -175,5 +176,5 @@ def _place(location: str, connections: Connections, aws_conn_id: str | None) -> 
     if path.is_dir():
         return Tree(Folder(path))
     if not path.exists():
-        raise SourceError(f"There is no file or folder {str(path)!r}: name a path, an s3:// or an http(s):// address.")
+        raise NothingThere(f"There is no file or folder {str(path)!r}: name a path, an s3:// or an http(s):// address.")
     return Tree(Folder(path.parent), path.name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pandas as pd
@@ -34,10 +34,13 @@ class Chunk:
     rows: Arrow-backed columns under the source's own names; the index holds source row numbers, from 1. Text sources
         give strings only, never null for an empty field of CSV (it is ""); SQL and Parquet keep their types.
     rejects: rows that the reader itself refused: row (int64), value (string, cut), reason (string).
+    repaired: how often what of the source's container was repaired since the chunk before, by stable code; what a
+        value means is not the reader's to repair.
     """
 
     rows: pd.DataFrame
     rejects: pd.DataFrame = field(default_factory=no_rejects)
+    repaired: Mapping[str, int] = field(default_factory=dict)
 
 
 def positions(found: Sequence[str], wanted: Iterable[str], where: str, hint: str = "") -> dict[str, int]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from sitemap_ops.columns import frame
+from sitemap_ops.errors import SourceError
 from sitemap_ops.inventory.chunk import Chunk, numbered, positions
 
 if TYPE_CHECKING:
@@ -17,12 +21,23 @@ def read_sitemap(
 ) -> Iterator[Chunk]:
     """The wanted ones of loc, lastmod, changefreq, priority, images and alternates, as text; null where there is none.
 
-    An entry without a loc is a row. Raises SourceError where a file that belongs to the location can't be read whole.
+    An entry without a loc is a row. The chunks tell what was repaired to read them; the last one, that may be without
+    rows, what was found behind the last row. Raises SourceError where there is nothing, or a file that belongs to the
+    location can't be read whole.
     """
     from sitemap_ops.dialects.files import Sitemaps
-    from sitemap_ops.dialects.rows import COLUMNS
+    from sitemap_ops.dialects.rows import COLUMNS, SCHEMA
     from sitemap_ops.validate.findings import safe
+    from sitemap_ops.validate.reading import NothingThere
 
     positions(COLUMNS, columns, safe(source.location) or "")
     sitemaps = Sitemaps(source.location, connections, source.aws_conn_id)
-    yield from numbered((batch.select(list(columns)) for batch in sitemaps.batches()), chunk_rows)
+    told: Counter[str] = Counter()
+    try:
+        for chunk in numbered((batch.select(list(columns)) for batch in sitemaps.batches()), chunk_rows):
+            told, new = sitemaps.repairs.copy(), sitemaps.repairs - told
+            yield replace(chunk, repaired=new)
+    except NothingThere as error:
+        raise SourceError(str(error)) from None
+    if rest := sitemaps.repairs - told:
+        yield Chunk(frame(SCHEMA.empty_table().select(list(columns))), repaired=rest)

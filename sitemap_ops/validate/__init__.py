@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from sitemap_ops import engines as engine_profiles
-from sitemap_ops.errors import UsageError
 from sitemap_ops.rules import SEVERITY, Level
 from sitemap_ops.validate.findings import Finding, Validation, safe
 
@@ -93,7 +92,7 @@ def _place(
     base_url: str | None,
     hosts: Sequence[Origin],
 ) -> Place:
-    from sitemap_ops.validate.reading import Folder, Objects, Tree
+    from sitemap_ops.validate.reading import Folder, NothingThere, Objects, Tree
 
     if store is not None:
         return Tree(Objects(store), str(location) or None, base_url)
@@ -108,7 +107,7 @@ def _place(
     if path.is_dir():
         return Tree(Folder(path), None, base_url)
     if not path.exists():
-        raise UsageError(f"There is no file or folder {str(path)!r}: name a path, an s3:// or an http(s):// address.")
+        raise NothingThere(f"There is no file or folder {str(path)!r}: name a path, an s3:// or an http(s):// address.")
     return Tree(Folder(path.parent), path.name, base_url)
 
 

@@ -25,6 +25,10 @@ SITEMAP_NAME = re.compile(r"(?i)\.(xml|txt)(\.gz)?$")
 NOT_SITEMAPS = re.compile(r"(?i)(^|/)(robots|humans|llms(-full)?|ads|app-ads|security)\.txt$")
 
 
+class NothingThere(UsageError):
+    """A location with nothing to read: no such file or folder, or a folder without a sitemap."""
+
+
 @dataclass(frozen=True)
 class Opened:
     """One file, ready to be read once.
@@ -44,7 +48,7 @@ class Place(Protocol):
     """A set of locations that belong together."""
 
     def start(self) -> Sequence[str]:
-        """The locations to judge first. Raises UsageError where there is nothing."""
+        """The locations to judge first. Raises NothingThere where there are none."""
 
     def open(self, location: str) -> Opened:
         """A location's bytes. Raises Stop where there are none."""
@@ -174,7 +178,7 @@ class Tree:
             return [self.only]
         found = [name for name in self.files.names() if SITEMAP_NAME.search(name) and not NOT_SITEMAPS.search(name)]
         if not found:
-            raise UsageError(
+            raise NothingThere(
                 f"There is no sitemap in {self.files.show('')}: files named *.xml, *.xml.gz, *.txt or *.txt.gz."
             )
         return found

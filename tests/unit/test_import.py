@@ -7,6 +7,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -283,13 +284,15 @@ def test_what_cannot_be_read(name: str, tmp_path: Path) -> None:
     [
         ("sitemap.xml", "out.json", UsageError, "let its name end in .csv or .parquet"),
         ("sitemap.xml", "no/such/folder.csv", TargetError, "can't be written: No such file or directory"),
-        ("gone.xml", "out.csv", SourceError, "There is no file or folder"),
+        ("gone.xml", "out.csv", UsageError, "There is no file or folder"),
+        ("empty", "out.csv", UsageError, "There is no sitemap in"),
         ("http://", "out.csv", UsageError, "is no address of a web server"),
     ],
 )
 def test_wrong_call(location: str, to: str, error: type[SitemapOpsError], told: str, tmp_path: Path) -> None:
-    """A user's mistake is one sentence."""
+    """A user's mistake is one sentence; what is not there is a wrong call, as for validate (DESIGN 8)."""
     (tmp_path / "sitemap.xml").write_bytes(GOOD)
+    (tmp_path / "empty").mkdir()
     where = location if "//" in location else str(tmp_path / location)
     with pytest.raises(error, match=told):
         import_sitemap(where, tmp_path / to, EnvironmentConnections())
@@ -316,6 +319,35 @@ def test_source_of_a_section(tmp_path: Path) -> None:
     }
     with pytest.raises(SourceError, match=r"no column 'url' in .*its columns are 'loc', 'lastmod'"):
         list(inventory.read(section.source, ["url"], EnvironmentConnections()))
+
+
+@pytest.mark.parametrize("chunk_rows", [1, 2, 3])
+def test_repairs_of_a_source(chunk_rows: int, tmp_path: Path) -> None:
+    """`type: sitemap`: chunks tell what was repaired to read them, each repair once, that behind the last row too."""
+    from sitemap_ops import inventory
+    from sitemap_ops.site import SitemapSource
+
+    (tmp_path / "old.xml.gz").write_bytes(gz(GUIDE) + b"garbage")
+    source = SitemapSource(type="sitemap", location=str(tmp_path / "old.xml.gz"))
+    chunks = list(inventory.read(source, ["loc"], EnvironmentConnections(), chunk_rows=chunk_rows))
+    assert sum(len(chunk.rows) for chunk in chunks) == 2
+    assert all(list(chunk.rows.columns) == ["loc"] for chunk in chunks)
+    told = sum((Counter(chunk.repaired) for chunk in chunks), Counter())
+    _, result = imported(tmp_path, {"again.xml.gz": gz(GUIDE) + b"garbage"})
+    in_words = {"changefreq-translated", "priority-comma"}
+    assert told == {code: count for code, count in result.repaired.items() if code not in in_words}
+    assert told["gzip-trailing-garbage"] == 1
+
+
+def test_source_that_is_not_there(tmp_path: Path) -> None:
+    """A section's sitemap that is gone is a source that can't be read (exit 1), as a CSV file is: the call is right."""
+    from sitemap_ops import inventory
+    from sitemap_ops.site import SitemapSource
+
+    for name in ("gone.xml", ""):
+        source = SitemapSource(type="sitemap", location=str(tmp_path / name))
+        with pytest.raises(SourceError, match="There is no"):
+            list(inventory.read(source, ["loc"], EnvironmentConnections()))
 
 
 def test_json_columns(tmp_path: Path) -> None:
