@@ -22,9 +22,11 @@ from sitemap_ops.entries import (
     parse_lastmod,
     parse_priority,
 )
+from sitemap_ops.filesets import fragment_columns
 from sitemap_ops.inventory.chunk import REJECT_SCHEMA, Chunk
 from sitemap_ops.ordering import ENTRY_SCHEMA
 from sitemap_ops.site import Section, Site
+from sitemap_ops.tracking import FINGERPRINT, fingerprints
 from sitemap_ops.urls import CHANGES, UrlPolicy, canonicalize, change_codes, count_changes
 
 REJECT_VALUE_CHARACTERS = 2_048
@@ -39,7 +41,7 @@ _PASSWORD = re.compile(r"(//[^/@:]*):[^/@]*@")
 class Cleaned:
     """What became of a chunk.
 
-    entries: ENTRY_SCHEMA. rejects: REJECT_SCHEMA. changed: rows by code of what was rewritten or is worth a look, of
+    entries: `entry_schema`. rejects: REJECT_SCHEMA. changed: rows by code of what was rewritten or is worth a look, of
     URLs and of optional values. examples: a few rows with their values for each code, of `changed` and of rejects.
     """
 
@@ -65,16 +67,18 @@ def clean(chunk: Chunk, section: Section, policy: UrlPolicy, site: Site, as_of: 
     )
     changefreq = parse_changefreq(_values(rows, section.changefreq_column, constant=section.changefreq_constant))
     priority = parse_priority(_values(rows, section.priority_column, constant=section.priority_constant))
-    entries = pa.table(
-        {
-            "loc": arrow(urls["loc"]),
-            "lastmod": arrow(lastmod["lastmod"]),
-            "instant": arrow(lastmod["instant"]),
-            "changefreq": arrow(changefreq["changefreq"]),
-            "priority": arrow(priority["priority"]),
-        },
-        schema=ENTRY_SCHEMA,
-    ).filter(accepted)
+    values = {
+        "loc": arrow(urls["loc"]),
+        "lastmod": arrow(lastmod["lastmod"]),
+        "instant": arrow(lastmod["instant"]),
+        "changefreq": arrow(changefreq["changefreq"]),
+        "priority": arrow(priority["priority"]),
+    }
+    if section.track:
+        values[FINGERPRINT.name] = fingerprints(rows, section.track)
+    schema = entry_schema(site)
+    columns = [values.get(each.name, pa.nulls(len(rows), each.type)) for each in schema]
+    entries = pa.table(columns, schema=schema).filter(accepted)
     rejects = _rejects(_shown(raw, section, rows), reason, accepted, chunk)
     changes = pc.if_else(accepted, arrow(urls["changes"]), pa.scalar(0, pa.uint32()))
     changed = Counter(count_changes(column(changes)))
@@ -91,6 +95,13 @@ def clean(chunk: Chunk, section: Section, policy: UrlPolicy, site: Site, as_of: 
         if name is not None:
             examples |= {code: _examples_of(_first_rows(noted, code), rows[name]) for code in counts}
     return Cleaned(len(rows) + len(chunk.rejects), entries, rejects, changed, examples)
+
+
+def entry_schema(site: Site) -> pa.Schema:
+    """ENTRY_SCHEMA and what this site's sections and sets need beside it; links come when all entries are known."""
+    fragments = [pa.field(name, pa.string()) for name in fragment_columns(site) if name != "alternates"]
+    tracked = [FINGERPRINT] if any(each.track for each in site.sections) else []
+    return pa.schema([*ENTRY_SCHEMA, *fragments, *tracked])
 
 
 def _unlisted(

@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from sitemap_ops.columns import arrow, frame
-from sitemap_ops.render.xml import render_entries
+from sitemap_ops.render.xml import EXTENSIONS, render_entries
 
 ENTRY_SCHEMA = pa.schema(
     [
@@ -50,7 +50,7 @@ SORT_ROWS = 16_384
 def distinct(entries: pa.Table, *, of_runs: bool = False) -> pa.Table:
     """The entries sorted by loc, one for each. `of_runs`: they are sorted runs, one after the other.
 
-    entries: ENTRY_SCHEMA and `section` (int32). Which one survives does not depend on the input's order (DESIGN 5): the
+    entries: ENTRY_SCHEMA and `section` (int32), fragments of extensions and others too. Which one survives does not depend on the input's order (DESIGN 5): the
     earliest section, then the newest lastmod (none is last), then the smallest by rendered bytes.
     """
     entries = entries.combine_chunks()
@@ -82,7 +82,7 @@ def _sort_by_blocks(loc: pa.Array) -> pa.Array:
 def _survivors(entries: pa.Table, positions: np.ndarray, groups: np.ndarray) -> np.ndarray:
     """The position of each group's survivor."""
     rows = frame(entries)
-    offsets, data = render_entries(rows)
+    offsets, data = render_entries(rows, [name for name in EXTENSIONS if name in rows])
     text = data.tobytes()
     candidates = pd.DataFrame(
         {

@@ -58,10 +58,9 @@ def schema_location_of(schema: str, pairs: Sequence[tuple[str, str]] = ()) -> st
     return f' xmlns:xsi="{_SCHEMA_INSTANCE}" xsi:schemaLocation="{value}"'
 
 
-def prefixes_in(*rendered: bytes | np.ndarray) -> set[str]:
+def prefixes_in(rendered: bytes) -> set[str]:
     """The extensions that rendered entries have; values are escaped, so that `<image:` is only ever a tag."""
-    blocks = [bytes(memoryview(each)) for each in rendered]
-    return {prefix for prefix in NAMESPACES if any(f"<{prefix}:".encode() in block for block in blocks)}
+    return {prefix for prefix in NAMESPACES if f"<{prefix}:".encode() in rendered}
 
 
 HEADER = header()

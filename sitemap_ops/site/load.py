@@ -16,16 +16,12 @@ from sitemap_ops.site.wording import problems_of
 
 NOT_YET: dict[str, frozenset[str] | None] = {
     "engine": frozenset({"spark"}),
-    "formats": frozenset({"txt"}),
-    "engine_sets": None,
-    "fresh": None,
     "retention": None,
     "notify": None,
     "sections.alternates": None,
     "sections.images": None,
     "sections.videos": None,
     "sections.news": None,
-    "sections.track": None,
 }
 """Keys with the values (None: all but an empty one) that nothing acts on yet: shorten it feature by feature."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 
@@ -93,6 +93,21 @@ class Fresh(Part):
     """An extra file set with what is new or changed in the last days."""
 
     days: Annotated[Count, Field(ge=1)] = Field(description="the days an entry stays in the fresh set, such as 7")
+
+
+class EngineSet(Part):
+    """An engine that gets a set of its own.
+
+    updated_days: only what is new or changed in so many days, or says that it changes daily or more often (Y-11).
+    """
+
+    engine: Engine = Field(description="the engine's name, such as yandex")
+    updated_days: Annotated[Count, Field(ge=1)] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_name(cls, data: Any) -> Any:
+        return {"engine": data} if isinstance(data, str) else data
 
 
 class Retention(Part):
@@ -201,11 +216,13 @@ class Site(Part):
     engine: Literal["local", "spark"] = "local"
     aws_conn_id: ConnId | None = "aws_default"
     engines: Annotated[tuple[Engine, ...], Some] = ("google", "bing", "yandex")
-    engine_sets: tuple[Engine, ...] = ()
+    engine_sets: tuple[EngineSet, ...] = ()
     fresh: Fresh | None = None
     allow_empty: Flag = False
     retention: Retention = Retention()
     coarse_dates: Literal["drop", "keep"] = "drop"
+    schema_location: Flag = False
+    deprecated_tags: Flag = False
     robots: Robots | None = None
     acl: Acl | None = None
     notify: Notify | None = None
@@ -255,6 +272,15 @@ class Site(Part):
         site = info.data.get("site")
         if site and value.startswith(f"{site}-"):
             raise wrong(f"is {value!r}, and names that start with '{site}-' are the shards': write sitemap.xml.")
+        return value
+
+    @field_validator("engine_sets")
+    @classmethod
+    def _one_set_each(cls, value: tuple[EngineSet, ...]) -> tuple[EngineSet, ...]:
+        names = [one.engine for one in value]
+        for position, name in enumerate(names):
+            if name in names[:position]:
+                raise wrong(f"names {name!r} twice: an engine has one set.", at=(position,))
         return value
 
     @field_validator("target")

@@ -17,7 +17,7 @@ from sitemap_ops.clean import EXAMPLES, clean
 from sitemap_ops.connections import Connections
 from sitemap_ops.entries import LastmodSpread
 from sitemap_ops.inventory.chunk import Chunk
-from sitemap_ops.ordering import ENTRY_SCHEMA, SECTION, distinct, write_run
+from sitemap_ops.ordering import SECTION, distinct, write_run
 from sitemap_ops.parallel import ordered_map
 from sitemap_ops.site import Section, Site
 from sitemap_ops.steps.robots import robots_text
@@ -94,7 +94,7 @@ class _Stage:
         number, chunk = numbered
         cleaned = clean(chunk, self.section, self.policy, self.site, self.as_of)
         alone = pa.array(np.zeros(cleaned.entries.num_rows, np.int32))
-        entries = distinct(cleaned.entries.append_column(SECTION, alone)).select(ENTRY_SCHEMA.names)
+        entries = distinct(cleaned.entries.append_column(SECTION, alone)).drop_columns(SECTION.name)
         name = f"{self.section.name}-{number:06d}"
         run = self._write_run(entries, f"{name}.parquet")
         rejects = self._write_rejects(cleaned.rejects, f"{name}.rejects.csv.gz")
