@@ -50,8 +50,9 @@ SORT_ROWS = 16_384
 def distinct(entries: pa.Table, *, of_runs: bool = False) -> pa.Table:
     """The entries sorted by loc, one for each. `of_runs`: they are sorted runs, one after the other.
 
-    entries: ENTRY_SCHEMA and `section` (int32), fragments of extensions and others too. Which one survives does not depend on the input's order (DESIGN 5): the
-    earliest section, then the newest lastmod (none is last), then the smallest by rendered bytes.
+    entries: ENTRY_SCHEMA, `section` (int32), and what else a site's entries carry. Which one survives does not depend
+    on the input's order (DESIGN 5): the earliest section, then the newest lastmod (none is last), then the smallest by
+    rendered bytes.
     """
     entries = entries.combine_chunks()
     if not entries.num_rows:
