@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any
 
-from sitemap_ops.release.publish import PublishResult, RenderedShard, publish
+from sitemap_ops.release.publish import PublishResult, ReleaseSet, RenderedShard, publish
 from sitemap_ops.render.gzip import compress
 from sitemap_ops.render.xml import FOOTER, HEADER
 from sitemap_ops.storage import Store
@@ -20,8 +20,6 @@ FIRST_DAY = datetime(2026, 12, 1, 4, 44, 19, tzinfo=UTC)
 class Site:
     site: str = "shop"
     files_url: str = "https://www.example.com/"
-    index: str = "sitemap.xml"
-    names: str = "stable"
 
 
 @dataclass(frozen=True)
@@ -53,6 +51,11 @@ def shop(count: int, **changed: bytes) -> dict[str, bytes]:
     return {key_of(n): changed.get(f"s{n}", xml_of(f"/{n}")) for n in range(count)}
 
 
+def immutable(pages: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The same shards under names that hold the start of their content's digest."""
+    return {key.replace(".xml", f"-{sha256(xml).hexdigest()[:16]}.xml"): xml for key, xml in pages.items()}
+
+
 def publish_pages(stores: Stores, pages: Mapping[str, bytes], *, day: int = 0, **options: Any) -> PublishResult:
     """Publish as the run of a day; options override what `publish` takes."""
     shards, bodies = release_of(pages)
@@ -62,6 +65,7 @@ def publish_pages(stores: Stores, pages: Mapping[str, bytes], *, day: int = 0, *
         "run_id": f"run-{day}",
         "as_of": FIRST_DAY + timedelta(days=day),
         "shards": shards,
+        "sets": [ReleaseSet("main", "sitemap.xml", options.pop("max_files", 50_000))],
         "body": bodies.__getitem__,
         "target": stores.target,
         "state": stores.state,

@@ -44,6 +44,11 @@ def headers_for(key: str, *, immutable: bool = False) -> Headers:
     return Headers(CONTENT_TYPES[_suffix(key)], LONG if immutable else SHORT)
 
 
+def headers_of(key: str, sha256: str) -> Headers:
+    """The headers of a file whose content has this digest: immutable where its name holds the digest's start (C-21)."""
+    return headers_for(key, immutable=f"-{sha256[:16]}." in key)
+
+
 def check_body(key: str, body: bytes, headers: Headers) -> str:
     """The hex SHA-256 of the content, after gunzip, of an object whose key, headers and bytes agree.
 

@@ -34,6 +34,8 @@ class ShardRecord:
     sha256: str
     lastmod: str
     """`as_of` of the run in which this content entered the live site, such as 2026-12-01T04:44:19+00:00 (P-41)."""
+    first_loc: str = ""
+    last_loc: str = ""
 
 
 @dataclass(frozen=True)

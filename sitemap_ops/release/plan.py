@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from sitemap_ops.parallel import ordered_map
-from sitemap_ops.release.headers import headers_for, same_headers
+from sitemap_ops.release.headers import headers_of, same_headers
 from sitemap_ops.release.manifest import Manifest, ShardRecord
 from sitemap_ops.storage import Store
 
@@ -24,7 +24,11 @@ CONCURRENT_REQUESTS = 8
 
 @dataclass(frozen=True)
 class RenderedShard:
-    """One sitemap file as the sharding made it. Sizes are bytes before and after gzip, `sha256` is of the XML."""
+    """One sitemap file as the sharding made it. Sizes are bytes before and after gzip, `sha256` is before gzip.
+
+    first_loc, last_loc: of its entries, in the order of the section; empty where that is not known. They tell which
+    shard gains URLs from which, and so which has to be put first.
+    """
 
     key: str
     set: str
@@ -33,6 +37,8 @@ class RenderedShard:
     xml_bytes: int
     gzip_bytes: int
     sha256: str
+    first_loc: str = ""
+    last_loc: str = ""
 
 
 @dataclass(frozen=True)
@@ -69,7 +75,7 @@ class Plan:
         return sum(shard.gzip_bytes for shard in self.shards if shard.put)
 
 
-def make_plan(shards: Sequence[RenderedShard], previous: Manifest | None, target: Store, *, immutable: bool) -> Plan:
+def make_plan(shards: Sequence[RenderedShard], previous: Manifest | None, target: Store) -> Plan:
     """Compare a release with the one before and with what the target really holds, by digest and headers (C-15).
 
     Asks the target about every file; writes nothing. Raises TargetError where the target can't be asked.
@@ -79,7 +85,7 @@ def make_plan(shards: Sequence[RenderedShard], previous: Manifest | None, target
     def planned(shard: RenderedShard) -> PlannedShard:
         before = known.get(shard.key)
         action: Action = "added" if before is None else "unchanged" if before.sha256 == shard.sha256 else "changed"
-        put, etag = _put(shard, target, immutable)
+        put, etag = _put(shard, target)
         return PlannedShard(
             shard.key,
             shard.set,
@@ -102,9 +108,9 @@ def make_plan(shards: Sequence[RenderedShard], previous: Manifest | None, target
     return Plan((*kept, *(removed(shard) for shard in known.values() if shard.key not in listed)))
 
 
-def _put(shard: RenderedShard, target: Store, immutable: bool) -> tuple[Put | None, str | None]:
+def _put(shard: RenderedShard, target: Store) -> tuple[Put | None, str | None]:
     found = target.head(shard.key)
     if found is None:
         return "create", None
-    right = found.sha256 == shard.sha256 and same_headers(found.headers, headers_for(shard.key, immutable=immutable))
+    right = found.sha256 == shard.sha256 and same_headers(found.headers, headers_of(shard.key, shard.sha256))
     return (None if right else "replace"), found.etag

@@ -19,15 +19,14 @@ from typing import Protocol
 from sitemap_ops.errors import OutputError, TargetError
 from sitemap_ops.parallel import ordered_map
 from sitemap_ops.release.history import Before, commit, read_before, write_intent, write_manifest
-from sitemap_ops.release.index import IndexFile, index_files, url_of
+from sitemap_ops.release.index import IndexFile, url_of
 from sitemap_ops.release.manifest import Current, IndexRecord, Intent, Manifest, ShardRecord, Unlisted
 from sitemap_ops.release.plan import CONCURRENT_REQUESTS, Plan, PlannedShard, RenderedShard, make_plan
+from sitemap_ops.release.sets import ReleaseSet, set_indexes
 from sitemap_ops.release.writer import Owner, Writer
 from sitemap_ops.storage import Store, Stored
 
-__all__ = ["PublishResult", "RenderedShard", "publish"]
-
-MAX_FILES = 50_000
+__all__ = ["PublishResult", "ReleaseSet", "RenderedShard", "publish"]
 
 
 class PublishedSite(Protocol):
@@ -37,10 +36,6 @@ class PublishedSite(Protocol):
     def site(self) -> str: ...
     @property
     def files_url(self) -> str: ...
-    @property
-    def index(self) -> str: ...
-    @property
-    def names(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -64,20 +59,21 @@ def publish(
     run_id: str,
     as_of: datetime,
     shards: Sequence[RenderedShard],
+    sets: Sequence[ReleaseSet],
     body: Callable[[str], bytes],
     target: Store,
     state: Store,
     plan_only: bool = False,
     progress: Callable[[int, int], None] | None = None,
-    max_files: int = MAX_FILES,
     allow_empty: bool = False,
     before: Before | None = None,
 ) -> PublishResult:
     """Make the shards, in the order given, the site's live release; every call that isn't a plan is a new epoch.
 
-    as_of: the run's instant, aware; index lastmod of a shard whose content is new. body: a shard's compressed file, by
-    key; called from several threads, as often as needed. progress: told (files put, files to put). max_files: what one
-    index may list. before: what `read_before` gave at the start of the run; read now where it is None.
+    as_of: the run's instant, aware; index lastmod of a shard whose content is new. sets: the file sets that the shards
+    belong to, each with its own indexes. body: a shard's file as it is put, by key; called from several threads, as
+    often as needed. progress: told (files put, files to put). before: what `read_before` gave at the start of the run;
+    read now where it is None.
 
     Files that the release no longer lists stay in the target, and in its manifest as `unlisted`. With `allow_empty`, a
     release without shards removes the index too: an index that lists nothing is not valid (P-37).
@@ -88,20 +84,21 @@ def publish(
     instant = _instant(as_of)
     _check_shards(shards, allow_empty, site.site)
     before = before or read_before(state, site.site)
-    plan = make_plan(shards, before.manifest, target, immutable=site.names == "immutable")
     records = _records(shards, before.manifest, instant)
-    indexes = index_files(site.index, site.files_url, records, max_files)
+    listed = set_indexes(sets, site.files_url, records)
+    indexes = [index for _, index in listed]
+    plan = make_plan(shards, before.manifest, target)
     found = {index.key: target.head(index.key) for index in indexes}
     _check_indexes_are_ours(found, indexes, before.manifest, target, state)
     urls = tuple(url_of(site.files_url, index.key) for index in indexes)
     if plan_only:
         return PublishResult(release, False, before.epoch, plan, urls)
 
-    stale = _indexes_to_remove(before.manifest) if not indexes else []
+    stale = _indexes_to_remove(before.manifest, listed)
     puts = [shard for shard in plan.shards if shard.put]
     keys = tuple(sorted({shard.key for shard in puts} | {index.key for index in indexes} | set(stale)))
     write_intent(state, Intent(site.site, release, run_id, instant, before.epoch, keys))
-    writer = Writer(target, body, immutable=site.names == "immutable")
+    writer = Writer(target, body)
     told = _Progress(progress, len(puts))
     met = _create_new(writer, plan.to_put("create"), told)
     replaced = plan.to_put("replace") + met
@@ -115,7 +112,7 @@ def publish(
         as_of=instant,
         previous=before.current.manifest if before.current else None,
         shards=records,
-        indexes=tuple(_index_record(index, found[index.key]) for index in indexes),
+        indexes=tuple(_index_record(each, index, found[index.key]) for each, index in listed),
         unlisted=_unlisted(before.manifest, records, indexes, stale, instant),
         sections=_entries_by_section(shards),
     )
@@ -155,9 +152,6 @@ def _check_shards(shards: Sequence[RenderedShard], allow_empty: bool, site: str)
             f"The release of {site} has no URLs, and would take the whole sitemap away: look at the sources and the"
             " rejects; if it is right, set allow_empty in the site file."
         )
-    twice = [key for key, count in Counter(shard.key for shard in shards).items() if count > 1]
-    if twice:
-        raise OutputError(f"Two files of one release are called {twice[0]}: this is a fault of the program.")
 
 
 def _records(shards: Sequence[RenderedShard], previous: Manifest | None, instant: str) -> tuple[ShardRecord, ...]:
@@ -183,12 +177,22 @@ def _check_indexes_are_ours(
             )
 
 
-def _index_record(index: IndexFile, there: Stored | None) -> IndexRecord:
-    return IndexRecord(index.key, "main", index.sha256, len(index.body), there.etag if there else None)
+def _index_record(each: ReleaseSet, index: IndexFile, there: Stored | None) -> IndexRecord:
+    return IndexRecord(index.key, each.name, index.sha256, len(index.body), there.etag if there else None)
 
 
-def _indexes_to_remove(previous: Manifest | None) -> list[str]:
-    return [index.key for index in previous.indexes] if previous else []
+def _indexes_to_remove(previous: Manifest | None, listed: Sequence[tuple[ReleaseSet, IndexFile]]) -> list[str]:
+    """Indexes of the release before that nothing keeps up to date any more: of a set that is gone or empty, or beyond
+    the last that its set needs now. One whose set got an index of another name stays for the grace period, since
+    robots.txt may still name it."""
+    keys = {index.key for _, index in listed}
+    kept = {record.set for record in previous.indexes if record.key in keys} if previous else set()
+    renamed = {each.name for each, _ in listed} - kept
+    return [
+        record.key
+        for record in (previous.indexes if previous else ())
+        if record.key not in keys and record.set not in renamed
+    ]
 
 
 def _unlisted(

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sitemap_ops.errors import ConflictError, OutputError
-from sitemap_ops.release.headers import check_body, headers_for, same_headers
+from sitemap_ops.release.headers import check_body, headers_for, headers_of, same_headers
 from sitemap_ops.release.history import CURRENT, superseded
 from sitemap_ops.release.index import IndexFile
 from sitemap_ops.release.manifest import Current
@@ -35,8 +35,8 @@ class Owner:
 class Writer:
     """Puts files of one release; safe for use by several threads."""
 
-    def __init__(self, target: Store, body: Callable[[str], bytes], *, immutable: bool) -> None:
-        self._target, self._body, self._immutable = target, body, immutable
+    def __init__(self, target: Store, body: Callable[[str], bytes]) -> None:
+        self._target, self._body = target, body
         self._sent: list[int] = []
 
     @property
@@ -77,7 +77,7 @@ class Writer:
         return True
 
     def _checked_body(self, shard: PlannedShard) -> tuple[bytes, Headers]:
-        body, headers = self._body(shard.key), headers_for(shard.key, immutable=self._immutable)
+        body, headers = self._body(shard.key), headers_of(shard.key, shard.sha256)
         digest = check_body(shard.key, body, headers)
         if digest != shard.sha256:
             raise OutputError(

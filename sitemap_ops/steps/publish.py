@@ -13,8 +13,9 @@ from sitemap_ops.engines import common_limits
 from sitemap_ops.errors import GuardError
 from sitemap_ops.release.guards import GuardResult, SectionCount, check, enforce
 from sitemap_ops.release.history import read_before
-from sitemap_ops.release.publish import RenderedShard
+from sitemap_ops.release.publish import ReleaseSet, RenderedShard
 from sitemap_ops.release.publish import publish as publish_release
+from sitemap_ops.release.sets import MAIN
 from sitemap_ops.report.build import Report, build_report
 from sitemap_ops.site import Site
 from sitemap_ops.steps.assemble import REJECTS
@@ -57,10 +58,10 @@ def publish(
             run_id=run["run_id"],
             as_of=instant_of(run),
             shards=shards,
+            sets=[ReleaseSet(MAIN, site.index, common_limits(site.engines).max_files_per_index)],
             body=lambda key: workspace.fetch(f"shards/{key}").read_bytes(),
             target=target,
             state=state,
-            max_files=common_limits(site.engines).max_files_per_index,
             allow_empty=site.allow_empty,
             plan_only=plan_only or stopped,
             before=before,

@@ -21,7 +21,7 @@ from sitemap_ops.release.publish import PublishResult
 from sitemap_ops.storage import Headers
 from sitemap_ops.storage.folder import FolderStore
 from sitemap_ops.storage.s3 import S3Store
-from tests.publishing import Site, Stores, contents, key_of, publish_pages, shop, xml_of
+from tests.publishing import Stores, contents, immutable, key_of, publish_pages, shop, xml_of
 from tests.services.faults import Fault, faulty
 from tests.services.s3 import S3Service
 
@@ -91,14 +91,15 @@ def live_site(stores: Stores) -> dict[str, bytes]:
     return found
 
 
-@pytest.mark.parametrize("names", ["stable", "immutable"])
-def test_each_object_has_the_headers_of_its_kind(on_s3: Bucket, names: str) -> None:
+@pytest.mark.parametrize("named", [dict, immutable], ids=["stable", "immutable"])
+def test_each_object_has_the_headers_of_its_kind(on_s3: Bucket, named: Any) -> None:
     """C-1, C-2, C-3, C-4, C-7, C-11, by a HEAD after the upload: the type of its own kind, never an encoding."""
-    publish_pages(on_s3.stores, shop(2), site=Site(names=names))
-    for key in (key_of(0), key_of(1)):
+    pages = named(shop(2))
+    publish_pages(on_s3.stores, pages)
+    for key in pages:
         head = on_s3.head(key)
         assert (head["ContentType"], head.get("ContentEncoding", "")) == ("application/gzip", "")
-        assert head["CacheControl"] == (SHORT if names == "stable" else "public, max-age=31536000, immutable")
+        assert head["CacheControl"] == (SHORT if named is dict else "public, max-age=31536000, immutable")
     head = on_s3.head("sitemap.xml")
     assert (head["ContentType"], head.get("ContentEncoding", "")) == ("application/xml; charset=utf-8", "")
     assert head["CacheControl"] == SHORT
@@ -114,24 +115,25 @@ def test_each_body_has_exactly_one_gzip_layer(make_stores: Callable[[], Stores])
     assert found["sitemap.xml"].startswith(b"<?xml")
 
 
-@pytest.mark.parametrize("names", ["stable", "immutable"])
-def test_old_headers_are_repaired_though_the_content_is_unchanged(on_s3: Bucket, names: str) -> None:
+@pytest.mark.parametrize("named", [dict, immutable], ids=["stable", "immutable"])
+def test_old_headers_are_repaired_though_the_content_is_unchanged(on_s3: Bucket, named: Any) -> None:
     """C-3: after a change of the header policy unchanged objects are put again, shards and index, and only those."""
-    site = Site(names=names)
-    publish_pages(on_s3.stores, shop(3), site=site)
+    pages = named(shop(3))
+    middle = list(pages)[1]
+    publish_pages(on_s3.stores, pages)
     stores = on_s3.stores
-    for key, old in ((key_of(1), Headers("application/xml")), ("sitemap.xml", Headers("text/xml", SHORT))):
+    for key, old in ((middle, Headers("application/xml")), ("sitemap.xml", Headers("text/xml", SHORT))):
         body, stored = stores.target.get(key)  # type: ignore[misc]
         stores.target.put(key, body, old, sha256=stored.sha256)
     on_s3.requests.clear()
-    result = publish_pages(on_s3.stores, shop(3), day=1, site=site)
+    result = publish_pages(on_s3.stores, pages, day=1)
     assert [(shard.action, shard.put) for shard in result.plan.shards] == [
         ("unchanged", None),
         ("unchanged", "replace"),
         ("unchanged", None),
     ]
-    assert [key for key in on_s3.puts() if key.startswith("public/")] == [f"public/{key_of(1)}", "public/sitemap.xml"]
-    assert on_s3.head(key_of(1))["ContentType"] == "application/gzip"
+    assert [key for key in on_s3.puts() if key.startswith("public/")] == [f"public/{middle}", "public/sitemap.xml"]
+    assert on_s3.head(middle)["ContentType"] == "application/gzip"
     assert on_s3.head("sitemap.xml")["ContentType"] == "application/xml; charset=utf-8"
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from sitemap_ops.errors import ConflictError, OutputError, TargetError
 from sitemap_ops.release.history import read_before
 from sitemap_ops.release.manifest import Manifest
 from sitemap_ops.release.plan import make_plan
+from sitemap_ops.release.sets import ReleaseSet
 from sitemap_ops.storage import Headers, Stored
 from sitemap_ops.storage.folder import FolderStore
 from tests.publishing import FIRST_DAY, Site, Stores, contents, key_of, publish_pages, release_of, shop, xml_of
@@ -149,9 +152,40 @@ def test_a_further_index_follows_and_leaves(stores: Stores) -> None:
     publish_pages(stores, shop(5), max_files=2)
     assert {"sitemap.xml", "sitemap-2.xml", "sitemap-3.xml"} < contents(stores.target).keys()
     publish_pages(stores, shop(3), day=1, max_files=2)
-    assert "sitemap-3.xml" in [file.key for file in manifest_of(stores).unlisted]
+    assert "sitemap-3.xml" not in contents(stores.target)
     publish_pages(stores, shop(5), day=2, max_files=2)
+    assert "sitemap-3.xml" in contents(stores.target)
     assert manifest_of(stores).unlisted == ()
+
+
+def test_each_set_has_indexes_of_its_own(stores: Stores) -> None:
+    """DESIGN 7: several indexes by one protocol; a set without an index is published and listed nowhere."""
+    pages = shop(5)
+    shards, _ = release_of(pages)
+    names = ["main", "yandex", "yandex", "yandex", "baidu"]
+    sets = [ReleaseSet("main", "sitemap.xml"), ReleaseSet("yandex", "sitemap-yandex.xml", 2), ReleaseSet("baidu", None)]
+    split = [replace(shard, set=name) for shard, name in zip(shards, names, strict=True)]
+    publish_pages(stores, pages, shards=split, sets=sets)
+    found = contents(stores.target)
+    assert {key: re.findall("shop-pages-[0-9a-f]+", found[key].decode()) for key in found if "sitemap" in key} == {
+        "sitemap.xml": ["shop-pages-0000"],
+        "sitemap-yandex.xml": ["shop-pages-0001", "shop-pages-0002"],
+        "sitemap-yandex-2.xml": ["shop-pages-0003"],
+    }
+    assert key_of(4) in found
+    assert [(index.key, index.set) for index in manifest_of(stores).indexes] == [
+        ("sitemap.xml", "main"),
+        ("sitemap-yandex.xml", "yandex"),
+        ("sitemap-yandex-2.xml", "yandex"),
+    ]
+    publish_pages(stores, pages, day=1, shards=split[:1], sets=sets[:1])
+    assert {key for key in contents(stores.target) if "sitemap" in key} == {"sitemap.xml"}
+
+
+def test_a_shard_of_no_set_is_refused(stores: Stores) -> None:
+    shards, _ = release_of(shop(1))
+    with pytest.raises(OutputError, match="set 'main' has no set"):
+        publish_pages(stores, shop(1), shards=shards, sets=[ReleaseSet("text", None)])
 
 
 @pytest.mark.parametrize(
@@ -352,7 +386,7 @@ def test_a_plan_compares_content_not_size_or_time(stores: Stores) -> None:
     size = len(contents(stores.target)[key_of(0)])
     others = (release_of(shop(1, s0=xml_of(f"/{letter}"))) for letter in "bcdefghijk")
     shards = next(shards for shards, bodies in others if len(bodies[key_of(0)]) == size)
-    (planned,) = make_plan(shards, manifest_of(stores), stores.target, immutable=False).shards
+    (planned,) = make_plan(shards, manifest_of(stores), stores.target).shards
     assert (planned.action, planned.put) == ("changed", "replace")
 
 

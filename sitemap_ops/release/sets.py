@@ -1,0 +1,56 @@
+"""The file sets of a release: one inventory's files for one audience, and the indexes that list them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from sitemap_ops.errors import OutputError
+from sitemap_ops.release.index import IndexFile, index_files
+from sitemap_ops.release.manifest import ShardRecord
+
+MAIN = "main"
+MAX_FILES = 50_000
+
+
+@dataclass(frozen=True)
+class ReleaseSet:
+    """One file set. Every shard whose `set` is `name` belongs to it.
+
+    index: the name of its first index, further ones get -2, -3; None where no index lists its files, as with Baidu's
+    text files. max_files: what one index may list. windowed: it holds what a window of time brings (news, fresh), so
+    that guards take no offence when it shrinks.
+    """
+
+    name: str
+    index: str | None
+    max_files: int = MAX_FILES
+    windowed: bool = False
+
+
+def set_indexes(
+    sets: Sequence[ReleaseSet], files_url: str, shards: Sequence[ShardRecord]
+) -> list[tuple[ReleaseSet, IndexFile]]:
+    """Every index of a release, set by set: none for a set without shards, or without an index (P-37).
+
+    Raises OutputError for a shard of no set, and where two files would have one name.
+    """
+    stray = {shard.set for shard in shards} - {each.name for each in sets}
+    if stray:
+        raise OutputError(f"A file of the set {min(stray)!r} has no set to belong to: this is a fault of the program.")
+    indexes = [
+        (each, index)
+        for each in sets
+        if each.index
+        for index in index_files(each.index, files_url, [s for s in shards if s.set == each.name], each.max_files)
+    ]
+    check_names([*(shard.key for shard in shards), *(index.key for _, index in indexes)])
+    return indexes
+
+
+def check_names(keys: Iterable[str]) -> None:
+    """Raises OutputError where one release would have two files of one name."""
+    twice = [key for key, count in Counter(keys).items() if count > 1]
+    if twice:
+        raise OutputError(f"Two files of one release are called {twice[0]}: this is a fault of the program.")
