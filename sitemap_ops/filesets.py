@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from sitemap_ops.engines import Limits, Profile, common_limits, profile
 from sitemap_ops.render.xml import EXTENSIONS
 from sitemap_ops.site import Section, Site
+from sitemap_ops.tracking import ADDED
 
 MAIN = "main"
 MAX_NEWS = 1_000
@@ -45,6 +46,11 @@ class FileSet:
     often: bool = False
     news: bool = False
     schema_location: bool = False
+
+    @property
+    def windowed(self) -> bool:
+        """Whether time alone makes entries leave it."""
+        return self.news or self.days is not None
 
     @property
     def suffix(self) -> str:
@@ -123,7 +129,8 @@ def _index(site: Site, name: str) -> str:
 def members(fileset: FileSet, entries: pa.Table, as_of: datetime) -> tuple[pa.Table, dict[str, int]]:
     """The entries that the set has, and how many its engine's limits keep out, by code.
 
-    entries: ENTRY_SCHEMA and the fragment columns of the site. What is older than the set's window is not counted.
+    entries: ENTRY_SCHEMA, the site's fragment columns, and ADDED where it tracks. What is older than the set's window
+    is not counted.
     """
     wanted = list(_conditions(fileset, entries, as_of))
     if wanted:
@@ -143,9 +150,10 @@ def _conditions(fileset: FileSet, entries: pa.Table, as_of: datetime) -> Iterato
     if fileset.days is not None:
         since = int((as_of - timedelta(days=fileset.days)).timestamp())
         recent = pc.fill_null(pc.greater_equal(entries["instant"], since), False)
+        if ADDED.name in entries.column_names:
+            recent = pc.or_(recent, pc.fill_null(pc.greater_equal(entries[ADDED.name], since), False))
         if fileset.often:
-            often = pc.is_in(entries["changefreq"], pa.array(_OFTEN))
-            recent = pc.or_(recent, often)
+            recent = pc.or_(recent, pc.is_in(entries["changefreq"], pa.array(_OFTEN)))
         yield recent
 
 

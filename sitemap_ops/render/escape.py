@@ -17,6 +17,13 @@ def escape(text: str) -> str:
     return text
 
 
+def unescape(text: str) -> str:
+    """What `escape` made of it, back."""
+    for character, entity in reversed(ENTITIES):
+        text = text.replace(entity, character)
+    return text
+
+
 def escape_column(strings: pa.Array) -> pa.Array:
     """The strings with the five characters as entities.
 

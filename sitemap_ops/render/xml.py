@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sitemap_ops.columns import arrow, text_buffers
-from sitemap_ops.render.escape import escape_column
+from sitemap_ops.render.escape import escape_column, unescape
 
 NAMESPACE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 DECLARATION = b'<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -61,6 +61,12 @@ def schema_location_of(schema: str, pairs: Sequence[tuple[str, str]] = ()) -> st
 def prefixes_in(rendered: bytes) -> set[str]:
     """The extensions that rendered entries have; values are escaped, so that `<image:` is only ever a tag."""
     return {prefix for prefix in NAMESPACES if f"<{prefix}:".encode() in rendered}
+
+
+def loc_of(rendered: bytes) -> str:
+    """The loc of one entry as `render_entries` or `render_lines` made it."""
+    start, _, rest = rendered.partition(b"<loc>")
+    return unescape((rest.partition(b"</loc>")[0] if rest else start.strip()).decode())
 
 
 HEADER = header()

@@ -25,7 +25,7 @@ from sitemap_ops.parallel import ordered_map
 from sitemap_ops.release.publish import RenderedShard
 from sitemap_ops.render.gzip import compress
 from sitemap_ops.render.text import render_lines
-from sitemap_ops.render.xml import EXTENSIONS, FOOTER, header, prefixes_in, render_entries
+from sitemap_ops.render.xml import EXTENSIONS, FOOTER, header, loc_of, prefixes_in, render_entries
 from sitemap_ops.sharding import Piece, Shard, Sharder
 from sitemap_ops.site import Site
 from sitemap_ops.steps.run import Progress, Run, instant_of, no_progress, workspace_of
@@ -200,7 +200,19 @@ class _Writer:
             xml_bytes=len(content),
             gzip_bytes=len(body),
             sha256=digest,
+            first_loc=_first_loc(shard),
+            last_loc=_last_loc(shard),
         )
+
+
+def _first_loc(shard: Shard) -> str:
+    piece = shard.pieces[0]
+    return loc_of(piece.data[: piece.offsets[1]].tobytes())
+
+
+def _last_loc(shard: Shard) -> str:
+    piece = shard.pieces[-1]
+    return loc_of(piece.data[piece.offsets[-2] :].tobytes())
 
 
 def _content(fileset: FileSet, shard: Shard) -> bytes:

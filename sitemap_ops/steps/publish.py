@@ -9,13 +9,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sitemap_ops.connections import Connections
-from sitemap_ops.engines import common_limits
 from sitemap_ops.errors import GuardError
+from sitemap_ops.filesets import file_sets
 from sitemap_ops.release.guards import GuardResult, SectionCount, check, enforce
 from sitemap_ops.release.history import read_before
 from sitemap_ops.release.publish import ReleaseSet, RenderedShard
 from sitemap_ops.release.publish import publish as publish_release
-from sitemap_ops.release.sets import MAIN
 from sitemap_ops.report.build import Report, build_report
 from sitemap_ops.site import Site
 from sitemap_ops.steps.assemble import REJECTS
@@ -58,7 +57,10 @@ def publish(
             run_id=run["run_id"],
             as_of=instant_of(run),
             shards=shards,
-            sets=[ReleaseSet(MAIN, site.index, common_limits(site.engines).max_files_per_index)],
+            sets=[
+                ReleaseSet(each.name, each.index, each.limits.max_files_per_index, each.windowed)
+                for each in file_sets(site)
+            ],
             body=lambda key: workspace.fetch(f"shards/{key}").read_bytes(),
             target=target,
             state=state,
