@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from sitemap_ops.entries import (
     parse_lastmod,
     parse_priority,
 )
+from sitemap_ops.examples import examples_by_code, examples_of, printable
 from sitemap_ops.filesets import fragment_columns
 from sitemap_ops.inventory.chunk import REJECT_SCHEMA, Chunk
 from sitemap_ops.ordering import ENTRY_SCHEMA
@@ -29,20 +29,14 @@ from sitemap_ops.site import Section, Site
 from sitemap_ops.tracking import FINGERPRINT, fingerprints
 from sitemap_ops.urls import CHANGES, UrlPolicy, canonicalize, change_codes, count_changes
 
-REJECT_VALUE_CHARACTERS = 2_048
-EXAMPLE_CHARACTERS = 200
-EXAMPLES = 3
-"""Rows kept for the report, of each code."""
-
-_PASSWORD = re.compile(r"(//[^/@:]*):[^/@]*@")
-
 
 @dataclass(frozen=True)
 class Cleaned:
     """What became of a chunk.
 
     entries: `entry_schema`. rejects: REJECT_SCHEMA. changed: rows by code of what was rewritten or is worth a look, of
-    URLs and of optional values. examples: a few rows with their values for each code, of `changed` and of rejects.
+    URLs and of optional values, and how often what of the source's container was repaired. examples: a few rows with
+    their values for each code, of `changed` and of rejects.
     """
 
     rows: int
@@ -81,8 +75,8 @@ def clean(chunk: Chunk, section: Section, policy: UrlPolicy, site: Site, as_of: 
     entries = pa.table(columns, schema=schema).filter(accepted)
     rejects = _rejects(_shown(raw, section, rows), reason, accepted, chunk)
     changes = pc.if_else(accepted, arrow(urls["changes"]), pa.scalar(0, pa.uint32()))
-    changed = Counter(count_changes(column(changes)))
-    examples = {code: _examples_of(found, raw) for code, found in _rows_by_change(changes)}
+    changed = Counter(count_changes(column(changes))) + Counter(chunk.repaired)
+    examples = {code: examples_of(found, raw) for code, found in _rows_by_change(changes)}
     examples |= _reject_examples(rejects)
     for name, notes in (
         (section.lastmod, lastmod["note"]),
@@ -90,10 +84,9 @@ def clean(chunk: Chunk, section: Section, policy: UrlPolicy, site: Site, as_of: 
         (section.priority_column, priority["note"]),
     ):
         noted = pc.if_else(accepted, arrow(notes), pa.scalar(None, pa.string()))
-        counts = _count(noted)
-        changed += counts
+        changed += _count(noted)
         if name is not None:
-            examples |= {code: _examples_of(_first_rows(noted, code), rows[name]) for code in counts}
+            examples |= examples_by_code(noted, rows[name])
     return Cleaned(len(rows) + len(chunk.rejects), entries, rejects, changed, examples)
 
 
@@ -146,7 +139,7 @@ def _shown(raw: pd.Series, section: Section, rows: pd.DataFrame) -> pd.Series:
 def _rejects(raw: pd.Series, reason: pa.Array, accepted: pa.Array, chunk: Chunk) -> pa.Table:
     """The rows that are no entries, as REJECT_SCHEMA; a password in a URL is not carried along (U-04)."""
     refused = pc.invert(accepted)
-    values = [_printable(value) for value in raw[refused.to_numpy(zero_copy_only=False)]]
+    values = [printable(value) for value in raw[refused.to_numpy(zero_copy_only=False)]]
     rejected = pa.table(
         {
             "row": pa.array(chunk.rows.index.to_numpy()).filter(refused),
@@ -162,32 +155,15 @@ def _rejects(raw: pd.Series, reason: pa.Array, accepted: pa.Array, chunk: Chunk)
 
 def _reject_examples(rejects: pa.Table) -> dict[str, list[str]]:
     values = pd.Series(rejects["value"].to_pylist(), index=rejects["row"].to_pylist(), dtype=object)
-    reasons = rejects["reason"].combine_chunks()
-    return {reason: _examples_of(_first_rows(reasons, reason), values) for reason in pc.unique(reasons).to_pylist()}
+    return examples_by_code(rejects["reason"].combine_chunks(), values)
 
 
 def _rows_by_change(changes: pa.Array) -> Iterator[tuple[str, np.ndarray]]:
-    """Each change's code with the positions of its first rows."""
+    """Each change's code with the positions of its rows."""
     bits = changes.to_numpy(zero_copy_only=False)
     present = int(np.bitwise_or.reduce(bits, initial=0))
     for code in change_codes(present):
-        yield code, np.flatnonzero(bits & np.uint32(1 << CHANGES.index(code)))[:EXAMPLES]
-
-
-def _first_rows(codes: pa.Array, code: str) -> np.ndarray:
-    matching: np.ndarray = pc.fill_null(pc.equal(codes, code), False).to_numpy(zero_copy_only=False)
-    return np.flatnonzero(matching)[:EXAMPLES]
-
-
-def _examples_of(positions: np.ndarray, values: pd.Series) -> list[str]:
-    """Rows of a column as text for people: number and value, cut."""
-    return [f"row {values.index[at]}: {(_printable(values.iloc[at]) or '')[:EXAMPLE_CHARACTERS]}" for at in positions]
-
-
-def _printable(value: object) -> str | None:
-    if value is None or value is pd.NA:
-        return None
-    return _PASSWORD.sub(r"\1:***@", str(value))[:REJECT_VALUE_CHARACTERS].encode("utf-8", "replace").decode()
+        yield code, np.flatnonzero(bits & np.uint32(1 << CHANGES.index(code)))
 
 
 def _count(codes: pa.Array) -> Counter[str]:

@@ -13,9 +13,10 @@ import pyarrow as pa
 import pyarrow.csv
 
 from sitemap_ops import inventory
-from sitemap_ops.clean import EXAMPLES, clean
+from sitemap_ops.clean import clean
 from sitemap_ops.connections import Connections
 from sitemap_ops.entries import LastmodSpread
+from sitemap_ops.examples import EXAMPLES
 from sitemap_ops.inventory.chunk import Chunk
 from sitemap_ops.ordering import SECTION, distinct, write_run
 from sitemap_ops.parallel import ordered_map
