@@ -22,7 +22,9 @@ class IndexFile:
     sha256: str
 
 
-def index_files(name: str, files_url: str, shards: Sequence[ShardRecord], max_files: int) -> list[IndexFile]:
+def index_files(
+    name: str, files_url: str, shards: Sequence[ShardRecord], max_files: int, *, schema_location: bool = False
+) -> list[IndexFile]:
     """The indexes that list the shards, in order, `max_files` in each at most; none where there are no shards.
 
     The first has the name itself, those after it `<stem>-2.xml`, `<stem>-3.xml`: side by side, for an index may not
@@ -31,7 +33,8 @@ def index_files(name: str, files_url: str, shards: Sequence[ShardRecord], max_fi
     stem, extension = name[: name.rindex(".xml")], name[name.rindex(".xml") :]
     files = []
     for number, start in enumerate(range(0, len(shards), max_files), 1):
-        xml = render_index([(url_of(files_url, s.key), s.lastmod) for s in shards[start : start + max_files]])
+        listed = [(url_of(files_url, s.key), s.lastmod) for s in shards[start : start + max_files]]
+        xml = render_index(listed, schema_location=schema_location)
         key = name if number == 1 else f"{stem}-{number}{extension}"
         files.append(IndexFile(key, compress(xml) if key.endswith(".gz") else xml, sha256(xml).hexdigest()))
     return files

@@ -20,13 +20,14 @@ class ReleaseSet:
 
     index: the name of its first index, further ones get -2, -3; None where no index lists its files, as with Baidu's
     text files. max_files: what one index may list. windowed: it holds what a window of time brings (news, fresh), so
-    that guards take no offence when it shrinks.
+    that guards take no offence when it shrinks. schema_location: its indexes name their schema (P-56).
     """
 
     name: str
     index: str | None
     max_files: int = MAX_FILES
     windowed: bool = False
+    schema_location: bool = False
 
 
 def set_indexes(
@@ -43,7 +44,13 @@ def set_indexes(
         (each, index)
         for each in sets
         if each.index
-        for index in index_files(each.index, files_url, [s for s in shards if s.set == each.name], each.max_files)
+        for index in index_files(
+            each.index,
+            files_url,
+            [shard for shard in shards if shard.set == each.name],
+            each.max_files,
+            schema_location=each.schema_location,
+        )
     ]
     check_names([*(shard.key for shard in shards), *(index.key for _, index in indexes)])
     return indexes

@@ -51,6 +51,7 @@ def build_report(
         "rejected": _summed(section["rejected"] for section in sections),
         "changed": _summed(section["changed"] for section in sections),
         "sections": {section["section"]: _section(section) for section in sections},
+        "sets": {each["set"]: _set(each, shards) for each in assembled["sets"]},
         "shards": {
             "total": len(shards),
             **{action: plan.count(action) for action in ("added", "changed", "removed", "unchanged")},
@@ -95,6 +96,12 @@ def _section(section: dict[str, Any]) -> dict[str, Any]:
         "changed": section["changed"],
         "examples": section["examples"],
     }
+
+
+def _set(made: dict[str, Any], shards: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """kept_out: by code, what the content limits of an engine's own set keep out of it."""
+    own = [shard for shard in shards if shard["set"] == made["set"]]
+    return {"entries": sum(shard["entries"] for shard in own), "shards": len(own), "kept_out": made["kept_out"]}
 
 
 def _summed(counts: Iterable[dict[str, int]]) -> dict[str, int]:

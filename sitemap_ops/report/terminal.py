@@ -68,6 +68,7 @@ def print_summary(report: dict[str, Any]) -> None:
         ("rejected", _counts(report["rejected"])),
         ("changed or noted", _counts(report["changed"])),
         ("shards", _shards(shards)),
+        *((f"set {name}", _set(made)) for name, made in report["sets"].items() if len(report["sets"]) > 1),
         ("bytes", f"{size['xml']:,} of XML, {size['gzip']:,} gzipped, {size['uploaded']:,} uploaded"),
         ("index", " ".join(report["indexes"]) or "none"),
         ("seconds", ", ".join(f"{step} {seconds:.1f}" for step, seconds in report["timings"].items())),
@@ -95,6 +96,11 @@ def _outcome(report: dict[str, Any]) -> str:
 
 def _counts(counts: dict[str, int]) -> str:
     return ", ".join(f"{code} {count:,}" for code, count in counts.items()) or "none"
+
+
+def _set(made: dict[str, Any]) -> str:
+    told = f"{made['entries']:,} entries in {made['shards']:,} shards"
+    return f"{told}; kept out: {_counts(made['kept_out'])}" if made["kept_out"] else told
 
 
 def _shards(shards: dict[str, int]) -> str:

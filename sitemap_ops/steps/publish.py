@@ -58,7 +58,7 @@ def publish(
             as_of=instant_of(run),
             shards=shards,
             sets=[
-                ReleaseSet(each.name, each.index, each.limits.max_files_per_index, each.windowed)
+                ReleaseSet(each.name, each.index, each.limits.max_files_per_index, each.windowed, each.schema_location)
                 for each in file_sets(site)
             ],
             body=lambda key: workspace.fetch(f"shards/{key}").read_bytes(),

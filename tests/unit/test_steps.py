@@ -285,3 +285,37 @@ def test_cleanup(tmp_path: Path) -> None:
     extract(site, run, "pages", CONNECTIONS)
     cleanup(site, run, CONNECTIONS)
     assert not [path for path in (tmp_path / "work").rglob("*") if path.is_file()]
+
+
+FILE_SETS = """\
+formats: [xml, txt]
+engine_sets: [baidu]
+fresh: {days: 7}
+schema_location: true
+"""
+
+
+def test_file_sets(tmp_path: Path) -> None:
+    """DESIGN 1, issue 3.4, 3.5: one run makes the text, engine and fresh sets beside the main one, each with its index;
+    what an engine's own limits keep out is counted there and stays in the main set."""
+    long = "x" * 250
+    pages = f"url,day\n/new,2026-11-29\n/old,2026-01-01\n/{long},2026-01-01\n/a&b,\n"
+    section = "sections:\n  - {name: pages, source: {type: csv, path: pages.csv}, loc: url, lastmod: day}\n"
+    report = run_all(make_site(tmp_path, FILE_SETS + section, pages=pages))
+    files = files_of(tmp_path)
+    key = "shop-pages-0000000000000000"
+    assert set(files) == {
+        *("sitemap.xml", "sitemap-txt.xml", "sitemap-fresh.xml"),
+        *(f"{key}{suffix}" for suffix in (".xml.gz", ".txt", ".baidu.xml.gz", ".fresh.xml.gz")),
+    }
+    urls = ["https://a.example/a&b", "https://a.example/new", "https://a.example/old", f"https://a.example/{long}"]
+    assert files[f"{key}.txt"].decode().splitlines() == urls
+    assert re.findall("<loc>(.*?)</loc>", gzip.decompress(files[f"{key}.fresh.xml.gz"]).decode()) == [urls[1]]
+    assert f"https://a.example/{key}.txt" in files["sitemap-txt.xml"].decode()
+    assert b"siteindex.xsd" in files["sitemap.xml"]
+    assert b"sitemap.xsd" in gzip.decompress(files[f"{key}.xml.gz"])
+    assert report["entries"] == 4
+    assert report["sets"]["baidu"] == {"entries": 3, "shards": 1, "kept_out": {"baidu-loc-over-256-bytes": 1}}
+    assert report["sets"]["main"] == {"entries": 4, "shards": 1, "kept_out": {}}
+    again = run_all(make_site(tmp_path, FILE_SETS + section, pages=pages))
+    assert again["bytes"]["uploaded"] == 0
