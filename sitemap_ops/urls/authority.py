@@ -76,13 +76,14 @@ def _port(digits: str | None) -> int | None:
 
 
 class Admission:
-    """Which authorities a site's rows may have (P-44): its own origins, or any where it names none.
+    """Which authorities a site's rows may have (P-44): its own origins, or any where it names none or admits all.
 
     An origin that the site file names is admitted even if it is private (`host-private`): it was named on purpose.
     """
 
-    def __init__(self, origins: Iterable[Authority]) -> None:
+    def __init__(self, origins: Iterable[Authority], *, any_host: bool = False) -> None:
         self._own = list(origins)
+        self._open = any_host or not self._own
         self.origins = frozenset(own.origin for own in self._own)
         self.plain = frozenset(origin for origin in self.origins if not parse_authority(origin).changes)
         """Those that a row may have without a note."""
@@ -91,7 +92,7 @@ class Admission:
         """Why a row with this authority is refused; None where it is not."""
         if authority.host and authority.origin in self.origins and authority.reason in (None, "host-private"):
             return None
-        if authority.reason or not self._own:
+        if authority.reason or self._open:
             return authority.reason
         same_host = [own for own in self._own if own.host == authority.host]
         if not same_host:

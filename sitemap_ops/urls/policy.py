@@ -22,6 +22,7 @@ class UrlPolicy:
 
     base: absolute http(s) URL that relative locs resolve against (RFC 3986 section 5); also the site's own origin.
     hosts: further `scheme://host[:port]` that rows may have. With neither base nor hosts every host is admitted.
+    any_host: every host is admitted beside these, as for images and videos, which may lie anywhere (G-22).
     charset: in which the server reads non-ASCII characters of path and query (P-28).
     drop_params: names of query parameters to drop, or globs with `*`; case-sensitive (U-40, U-41).
     trailing_slash: "add" leaves paths alone whose last segment has an extension; "remove" leaves "/" alone.
@@ -33,6 +34,7 @@ class UrlPolicy:
 
     base: str | None = None
     hosts: tuple[str, ...] = ()
+    any_host: bool = False
     charset: str = UTF_8
     drop_params: tuple[str, ...] = ()
     trailing_slash: TrailingSlash = "keep"
@@ -59,8 +61,9 @@ class UrlPolicy:
 
     @property
     def admission(self) -> Admission:
-        """The site's own origins."""
-        return Admission(_own_address(url)[0] for url in ((self.base,) if self.base else ()) + self.hosts)
+        """The site's own origins, and whether there may be others."""
+        own = (_own_address(url)[0] for url in ((self.base,) if self.base else ()) + self.hosts)
+        return Admission(own, any_host=self.any_host)
 
 
 def _own_address(url: str) -> tuple[Authority, str]:
