@@ -37,9 +37,12 @@ from sitemap_ops.site.values import (
     ConnId,
     Count,
     Flag,
+    Images,
     IndexName,
     Lastmod,
     Loc,
+    NewsLanguage,
+    NewsName,
     Origin,
     ParameterGlob,
     Priority,
@@ -49,8 +52,10 @@ from sitemap_ops.site.values import (
     Some,
     TimeZone,
     UrlPattern,
+    Videos,
     placeholders,
 )
+from sitemap_ops.tags import news_column
 
 Engine = Literal["google", "bing", "yandex", "baidu", "naver", "seznam", "core", "legacy-2005"]
 Acl = Literal[
@@ -128,12 +133,19 @@ class Notify(Part):
 
 
 class News(Part):
-    """What makes a section a news section: the publication's name and language, and the columns of title and time."""
+    """What makes a section a news section: the publication's name and language, and the columns of title and time.
 
-    name: str = Field(description="the publication's name")
-    language: str = Field(description="the publication's language, such as en")
+    name, language: the same for all articles, or `{column}`.
+    """
+
+    name: NewsName = Field(description="the publication's name, or {column}")
+    language: NewsLanguage = Field(description="the publication's language, such as en, or {column}")
     title: Column = Field(description="the column with each article's title")
     published: Column = Field(description="the column with each article's time of publication")
+
+    def columns(self) -> tuple[str | None, ...]:
+        """The columns that it names, None where a value is no column's."""
+        return news_column(self.name), news_column(self.language), self.title, self.published
 
 
 class Section(Part):
@@ -148,8 +160,8 @@ class Section(Part):
     priority: Priority | None = None
     """A number is the constant of all rows, text the name of a column."""
     alternates: Columns | None = None
-    images: Columns | None = None
-    videos: Columns | None = None
+    images: Images | None = None
+    videos: Videos | None = None
     news: News | None = None
     status: Column | None = None
     robots: Column | None = None
@@ -190,7 +202,7 @@ class Section(Part):
         for group in (self.alternates, self.images, self.videos):
             wanted += group.values() if isinstance(group, dict) else [group]
         if self.news:
-            wanted += [self.news.title, self.news.published]
+            wanted += self.news.columns()
         wanted += [self.status, self.robots, self.canonical, self.published, *self.track]
         return tuple(dict.fromkeys(column for column in wanted if column is not None))
 

@@ -8,9 +8,17 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, PlainValidator, Strict
 
-from sitemap_ops.site.faults import nearest, not_a, wrong
+from sitemap_ops.site.faults import nearest, not_a, one_of, wrong
 from sitemap_ops.site.places import web_origin
 from sitemap_ops.site.schedule import schedule
+from sitemap_ops.tags import (
+    IMAGE_TAGS,
+    VIDEO_LOCATIONS,
+    VIDEO_REQUIRED,
+    VIDEO_TAGS,
+    news_column,
+    news_language,
+)
 
 CHANGEFREQS = ("always", "hourly", "daily", "weekly", "monthly", "yearly", "never")
 
@@ -181,7 +189,54 @@ def _columns_of(value: Any) -> dict[str, str] | str:
         return _column(value)
     if isinstance(value, dict) and value and all(isinstance(column, str) for column in value.values()):
         return {name: _column(column) for name, column in value.items()}
-    raise not_a("a column's name, or a mapping of names to columns.")
+    raise not_a("a column's name or a mapping: write one column, or {name: column} for each.")
+
+
+def _tagged(value: Any, tags: tuple[str, ...], required: tuple[str, ...]) -> dict[str, str] | str:
+    """One column, or a mapping of tags to columns."""
+    columns = _columns_of(value)
+    if isinstance(columns, str):
+        return columns
+    for tag in columns:
+        if tag not in tags:
+            guess = nearest(tag, tags)
+            advice = f"did you mean {guess}?" if guess else f"the keys here are {', '.join(tags)}."
+            raise wrong(f"is not a known key: {advice}", at=(tag,))
+    for tag in required:
+        if tag not in columns:
+            raise wrong(f"has no {tag}: name the column that holds it.")
+    return columns
+
+
+def _images(value: Any) -> dict[str, str] | str:
+    return _tagged(value, IMAGE_TAGS, ("loc",))
+
+
+def _videos(value: Any) -> dict[str, str] | str:
+    columns = _tagged(value, VIDEO_TAGS, VIDEO_REQUIRED)
+    if isinstance(columns, dict) and not columns.keys() & set(VIDEO_LOCATIONS):
+        raise wrong(f"has no {one_of(VIDEO_LOCATIONS)}: name the column that holds it.")
+    return columns
+
+
+def _news_name(text: str) -> str:
+    if not text.strip():
+        raise not_a("the publication's name: it is empty.")
+    if news_column(text) is None and re.search(r"[{}]", text):
+        raise not_a("a name or {column}: braces stand around a whole column's name.")
+    if re.search(r"[()]", text):
+        raise not_a("the name as it stands on the articles: leave out what is in parentheses.")
+    return text
+
+
+def _news_language(text: str) -> str:
+    if news_column(text) is None and news_language(text) != text:
+        guess = news_language(text)
+        raise not_a(
+            "a language that Google News knows: "
+            + (f"did you mean {guess}?" if guess else "write a code such as tr, zh-cn or zh-tw, or {column}.")
+        )
+    return text
 
 
 def _some(items: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -208,6 +263,10 @@ ParameterGlob = Annotated[str, AfterValidator(_parameter_glob)]
 UrlPattern = Annotated[str, AfterValidator(_url_pattern)]
 Scalar = Annotated[str | int | float | bool | None, PlainValidator(_scalar)]
 Columns = Annotated[dict[str, str] | str, PlainValidator(_columns_of)]
+Images = Annotated[dict[str, str] | str, PlainValidator(_images)]
+Videos = Annotated[dict[str, str] | str, PlainValidator(_videos)]
+NewsName = Annotated[str, AfterValidator(_news_name)]
+NewsLanguage = Annotated[str, AfterValidator(_news_language)]
 Schedule = Annotated[str, AfterValidator(schedule)]
 Some = AfterValidator(_some)
 """For a list that has to hold something; Field(min_length=1) would complain of wrong items as missing ones."""

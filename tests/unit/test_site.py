@@ -13,7 +13,7 @@ import pytest
 from pydantic import ValidationError
 
 from sitemap_ops.errors import SiteFileError, UsageError
-from sitemap_ops.site import CsvSource, RobotsTxt, Site, SqlSource, load_site
+from sitemap_ops.site import CsvSource, RobotsTxt, Section, Site, SqlSource, load_site
 
 MINIMAL = """\
 site: shop
@@ -302,6 +302,19 @@ class TestSections:
         assert section.columns() == ("lang", "slug", "changed", "freq", "prio", "code", "robots", "canon", "live")
         assert (section.changefreq_constant, section.changefreq_column) == (None, "freq")
         assert (section.priority_constant, section.priority_column) == (None, "prio")
+
+    def test_columns_of_extensions(self):
+        """Issue 3: images, videos and news name columns one by one, or one; a publication is constant or a column."""
+        section = Section.model_validate(
+            FIELDS["sections"][0]
+            | {
+                "images": {"loc": "pictures", "title": "alt"},
+                "videos": "films",
+                "news": {"name": "The Post", "language": "{lang}", "title": "headline", "published": "at"},
+            }
+        )
+        assert section.columns() == ("loc", "pictures", "alt", "films", "lang", "headline", "at")
+        assert section.news.columns() == (None, "lang", "headline", "at")
 
     @pytest.mark.parametrize(
         ("written", "constant"), [("1", "1.0"), ("0", "0.0"), ("0.8", "0.8"), ("'0,8'", "0.8"), ("1.0", "1.0")]

@@ -123,6 +123,40 @@ MISTAKES = {
     "glob": top(
         "urls: {exclude: [cart/**]}", "urls.exclude[0] is 'cart/**', not a pattern", "start a glob with '/' or '*'"
     ),
+    "image-tag": section("images: {loc: a, titel: b}", "images.titel is not a known key", "did you mean title?"),
+    "image-tag-unlike-any": section(
+        "images: {loc: a, alt: b}", "images.alt is not a known key", "the keys here are loc,"
+    ),
+    "images-without-loc": section("images: {title: a}", "images has no loc", "name the column that holds it."),
+    "video-tag": section(
+        "videos: {thumbnail: t, title: t, description: d}", "videos.thumbnail is not a known key", "thumbnail_loc?"
+    ),
+    "video-without-title": section("videos: {thumbnail_loc: t}", "videos has no title", "name the column"),
+    "video-without-location": section(
+        "videos: {thumbnail_loc: t, title: t, description: d}", "videos has no content_loc or player_loc", "name the"
+    ),
+    "video-column": section("videos: []", "videos is an empty list, not a column's name", "write one column, or"),
+    "news-language": section(
+        "news: {name: Shop, language: en-US, title: t, published: p}",
+        "news.language is 'en-US', not a language",
+        "did you mean en?",
+    ),
+    "news-country": section(
+        "news: {name: Shop, language: jp, title: t, published: p}", "news.language is 'jp', not a", "a code such as tr"
+    ),
+    "news-parentheses": section(
+        "news: {name: Shop (beta), language: en, title: t, published: p}",
+        "news.name is 'Shop (beta)', not the name as it stands",
+        "leave out what is in parentheses.",
+    ),
+    "news-braces": section(
+        "news: {name: 'The {city} Post', language: en, title: t, published: p}",
+        "news.name is 'The {city} Post', not a name or {column}",
+        "braces stand around",
+    ),
+    "news-empty-name": section(
+        "news: {name: ' ', language: en, title: t, published: p}", "news.name is ' ', not the publication's", "empty"
+    ),
     "regex": top(
         "urls: {include: ['re:(']}", "urls.include[0] is 're:(', not a regular expression", "mend what follows 're:'."
     ),
@@ -264,6 +298,7 @@ MISTAKES = {
 def test_one_mistake_is_one_sentence(tmp_path, monkeypatch, mistake):
     """The sentence starts with file and line, names the key, and ends with advice; pydantic is not heard."""
     monkeypatch.delenv("NOPE", raising=False)
+    monkeypatch.setattr("sitemap_ops.site.load.NOT_YET", {})  # another sentence about the same key
     (said,) = mistakes(tmp_path, mistake.text)
     assert said.startswith(f"shop.yaml {mistake.start}")
     assert mistake.advice in said
