@@ -38,7 +38,7 @@ class Connections(Protocol):
         """The database behind an id. Raises UsageError where there is none."""
 
     def s3(self, conn_id: str | None) -> S3Client:
-        """A boto3 S3 client with this project's timeouts and retries (see `storage.s3.client_config`)."""
+        """A boto3 S3 client with this project's timeouts and retries (see `storage.s3_client.client_config`)."""
 
 
 class EnvironmentConnections:
@@ -69,7 +69,7 @@ class EnvironmentConnections:
         import boto3
         from botocore.exceptions import BotoCoreError
 
-        from sitemap_ops.storage.s3 import client_config
+        from sitemap_ops.storage.s3_client import client_config
 
         try:
             session = boto3.Session()

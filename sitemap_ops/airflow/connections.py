@@ -18,7 +18,7 @@ from sqlalchemy.exc import ArgumentError
 
 from sitemap_ops.connections import Database
 from sitemap_ops.errors import UsageError
-from sitemap_ops.storage.s3 import client_config
+from sitemap_ops.storage.s3_client import client_config
 
 if TYPE_CHECKING:
     from airflow.sdk import Connection

@@ -36,6 +36,7 @@ from sitemap_ops.site.values import (
     Columns,
     ConnId,
     Count,
+    Distribution,
     Flag,
     Images,
     IndexName,
@@ -231,12 +232,14 @@ class Site(Part):
     engine_sets: tuple[EngineSet, ...] = ()
     fresh: Fresh | None = None
     allow_empty: Flag = False
+    allow_unsafe_store: Flag = False
     retention: Retention = Retention()
     coarse_dates: Literal["drop", "keep"] = "drop"
     schema_location: Flag = False
     deprecated_tags: Flag = False
     robots: Robots | None = None
     acl: Acl | None = None
+    cloudfront: Distribution | None = None
     notify: Notify | None = None
     schedule: Schedule | None = "@daily"
     urls: UrlRules = UrlRules()

@@ -24,6 +24,7 @@ CHANGEFREQS = ("always", "hourly", "daily", "weekly", "monthly", "yearly", "neve
 
 _SLUG = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
 _INDEX_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\.xml(\.gz)?")
+_DISTRIBUTION = re.compile(r"E[A-Z0-9]{5,30}")
 _LOC_TOKEN = re.compile(r"\{\{|\}\}|\{(?P<column>[^{}]+)\}|(?P<stray>[{}])")
 _NUMBER = re.compile(r"[0-9]*[.,]?[0-9]+")
 _ASCII = "".join(map(chr, range(0x21, 0x7F)))
@@ -52,6 +53,12 @@ def _conn_id(text: str) -> str:
         )
     if not text or re.search(r"\s", text):
         raise not_a("the id of a connection: write it without spaces.")
+    return text
+
+
+def _distribution(text: str) -> str:
+    if not _DISTRIBUTION.fullmatch(text):
+        raise not_a("a CloudFront distribution's id: write it as CloudFront shows it, such as E2QWRUHAPOMQZL.")
     return text
 
 
@@ -247,6 +254,7 @@ def _some(items: tuple[Any, ...]) -> tuple[Any, ...]:
 
 Slug = Annotated[str, AfterValidator(_slug)]
 IndexName = Annotated[str, AfterValidator(_index_name)]
+Distribution = Annotated[str, AfterValidator(_distribution)]
 ConnId = Annotated[str, AfterValidator(_conn_id)]
 Column = Annotated[str, AfterValidator(_column)]
 Lastmod = Annotated[str, AfterValidator(_lastmod)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import unquote, urlsplit
@@ -17,6 +18,13 @@ from sitemap_ops.errors import UsageError
 
 if TYPE_CHECKING:
     from sitemap_ops.connections import Connections
+
+
+OWN_PREFIX = ".sitemap-ops-"
+"""Names of temporary files, locks and probes start like this: they are never a site's."""
+
+ABANDONED_AFTER = timedelta(days=1)
+"""No write takes so long: what is older was left by one that was cut off."""
 
 
 @dataclass(frozen=True)
@@ -41,10 +49,33 @@ class Stored:
     metadata: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Traits:
+    """What a store was seen to honour: create-only writes (S3-17), swaps by ETag (S3-18), checksums (S3-14)."""
+
+    create_only: bool
+    swap: bool
+    checksums: bool
+
+    @property
+    def conditions(self) -> bool:
+        return self.create_only and self.swap
+
+    @property
+    def ignored(self) -> str:
+        """The conditions that it does not honour."""
+        names = {"If-None-Match": self.create_only, "If-Match": self.swap}
+        return " and ".join(name for name, honoured in names.items() if not honoured)
+
+
 class Store(Protocol):
     """A prefix of a bucket, or a folder."""
 
     uri: str
+
+    @property
+    def place(self) -> str:
+        """The URI, and for S3 the endpoint too: two endpoints can have a bucket of one name."""
 
     def head(self, key: str) -> Stored | None:
         """What is at the key, with headers and sha256; None when nothing is."""
@@ -75,26 +106,33 @@ class Store(Protocol):
         """A local file into an object; for files that need not fit into memory."""
 
     def list(self, prefix: str = "") -> Iterator[Stored]:
-        """What is below a prefix, by key; headers and sha256 are not filled."""
+        """What is below a prefix, by key; headers and sha256 are not filled. Names that can't be keys are left out."""
 
     def delete(self, keys: Iterable[str]) -> None:
         """Remove objects; one that is not there is no error. Raises TargetError naming what could not be removed."""
+
+    def probe(self) -> Traits:
+        """Find out, by harmless writes that leave nothing, what the store honours. Raises TargetError as `put` does."""
+
+    def sweep(self, older_than: timedelta = ABANDONED_AFTER) -> int:
+        """Remove what writes below this root that were cut off have left; gives how many. No object is touched."""
 
 
 _SEGMENT = re.compile(r"[^\x00-\x1f\x7f\\\ud800-\udfff]+")
 MAX_KEY_BYTES = 1_024
 
 
-def check_key(key: str) -> str:
-    """The key itself, or UsageError.
+def is_key(key: str) -> bool:
+    """No empty, `.` or `..` segment, no control character, backslash or lone surrogate, 1 to 1,024 bytes of UTF-8."""
+    return (
+        all(part not in ("", ".", "..") and _SEGMENT.fullmatch(part) for part in key.split("/"))
+        and len(key.encode()) <= MAX_KEY_BYTES
+    )
 
-    No empty, `.` or `..` segment, no control character, backslash or lone surrogate, 1 to 1,024 bytes of UTF-8.
-    """
-    segments = key.split("/")
-    if (
-        any(part in ("", ".", "..") or not _SEGMENT.fullmatch(part) for part in segments)
-        or len(key.encode()) > MAX_KEY_BYTES
-    ):
+
+def check_key(key: str) -> str:
+    """The key itself. Raises UsageError where `is_key` says that it is none."""
+    if not is_key(key):
         raise UsageError(
             f"{key!r} can't be an object's key: it has to stay below its store's root, in 1 to 1,024 bytes."
         )

@@ -9,20 +9,21 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import re
 import shutil
+import time
 import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from datetime import timedelta
 from pathlib import Path
 
 from sitemap_ops.errors import ConflictError, TargetError, UsageError
-from sitemap_ops.storage import Headers, Stored, check_key
+from sitemap_ops.storage import ABANDONED_AFTER, OWN_PREFIX, Headers, Stored, Traits, check_key
 from sitemap_ops.storage.content import GZIP_MAGIC, content_sha256
 
-OWN_PREFIX = ".sitemap-ops-"
-"""Names of the lock and of temporary files; no key's segment may begin like this."""
-
 _LOCK = f"{OWN_PREFIX}lock"
+_TEMPORARY = re.compile(re.escape(OWN_PREFIX) + "[0-9a-f]{32}")
 _BLOCK = 1 << 20
 _NOTHING_THERE = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
 
@@ -36,6 +37,10 @@ class FolderStore:
 
     def __repr__(self) -> str:
         return f"FolderStore({str(self._root)!r})"
+
+    @property
+    def place(self) -> str:
+        return self.uri
 
     def head(self, key: str) -> Stored | None:
         path = self._path(key)
@@ -104,6 +109,23 @@ class FolderStore:
         for path in [self._path(key) for key in keys]:
             with _explained("delete", path), suppress(*_NOTHING_THERE):
                 path.unlink()
+
+    def probe(self) -> Traits:
+        """All true: conditions are this class's own work, and no line lies between the program and the file."""
+        return Traits(create_only=True, swap=True, checksums=True)
+
+    def sweep(self, older_than: timedelta = ABANDONED_AFTER) -> int:
+        """Remove temporary files that nothing has written to for that long."""
+        oldest = time.time() - older_than.total_seconds()
+        removed = 0
+        with _explained("clean up", self._root):
+            for folder, _, names in os.walk(self._root):
+                for path in (Path(folder, name) for name in names if _TEMPORARY.fullmatch(name)):
+                    with suppress(FileNotFoundError):
+                        if path.lstat().st_mtime < oldest:
+                            path.unlink()
+                            removed += 1
+        return removed
 
     def _path(self, key: str) -> Path:
         """Where a key lies. Raises UsageError for one that leaves the root, also through a symbolic link."""

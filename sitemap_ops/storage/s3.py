@@ -12,59 +12,42 @@ import hashlib
 import re
 import tempfile
 import time
+import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from boto3.exceptions import Boto3Error
 from boto3.s3.transfer import TransferConfig
-from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError, IncompleteReadError
 from s3transfer.exceptions import RetriesExceededError
 
 from sitemap_ops.errors import ConflictError, TargetError
-from sitemap_ops.storage import Headers, Stored, check_key
+from sitemap_ops.storage import ABANDONED_AFTER, Headers, Stored, Traits, check_key, is_key
 from sitemap_ops.storage.content import content_sha256
-from sitemap_ops.storage.s3_errors import code_of, explain, status_of
+from sitemap_ops.storage.probe import PROBE_PREFIX, probe_s3
+from sitemap_ops.storage.s3_client import is_aws
+from sitemap_ops.storage.s3_errors import address, code_of, explain, status_of
+from sitemap_ops.storage.s3_sweep import sweep
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
-MAX_CONNECTIONS = 16
 DELETE_BATCH = 1_000
 """Keys that one DeleteObjects request takes (S3-21)."""
 
 _SENDS = 5
 """How often a body is sent, or read, where the SDK itself does not try again."""
 
-_AWS_HOST = re.compile(r"(^|\.)amazonaws\.com(\.cn)?$")
+_CONTENT, _BYTES = "sha256", "bytes-sha256"
+"""Metadata: the digests of the content after gunzip, and of the bytes as they are stored."""
+
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-_TRANSFER = TransferConfig(multipart_chunksize=16 << 20, max_concurrency=4)
-
-
-def client_config(endpoint_url: str | None) -> Config:
-    """How a client of this endpoint behaves; None is AWS.
-
-    The SDK's default of three attempts gives up on a few seconds of 503 SlowDown, and its 60 s of waiting hide a
-    stalled connection. Endpoints that are not AWS get path-style addresses, and no checksum they may not know (S3-14).
-    """
-    options: dict[str, Any] = {
-        "retries": {"mode": "standard", "total_max_attempts": 8},
-        "connect_timeout": 5,
-        "read_timeout": 30,
-        "max_pool_connections": MAX_CONNECTIONS,
-        "tcp_keepalive": True,
-    }
-    if endpoint_url and not _AWS_HOST.search(urlsplit(endpoint_url).hostname or ""):
-        options |= {
-            "request_checksum_calculation": "when_required",
-            "response_checksum_validation": "when_required",
-            "s3": {"addressing_style": "path"},
-        }
-    return Config(**options)
+_TRANSFER = TransferConfig(multipart_chunksize=16 << 20, max_concurrency=4, num_download_attempts=3)
+"""Of three attempts each is again the SDK's eight: more of them would wait for an hour on a line that is dead."""
 
 
 class S3Store:
@@ -81,6 +64,10 @@ class S3Store:
     def __repr__(self) -> str:
         return f"S3Store({self.uri!r})"
 
+    @property
+    def place(self) -> str:
+        return f"{self.uri} at {address(self._client.meta.endpoint_url)}"
+
     def head(self, key: str) -> Stored | None:
         path = self._path(key)
         with self._explained("read", key):
@@ -94,20 +81,29 @@ class S3Store:
         return _stored(key, answer)
 
     def get(self, key: str) -> tuple[bytes, Stored] | None:
+        """As `Store.get`. A body that is not what `put` sent is read again, until two reads agree on it."""
         path = self._path(key)
+        before = None
         with self._explained("read", key):
             for attempt in range(1, _SENDS + 1):
                 try:
                     answer = self._client.get_object(Bucket=self._bucket, Key=path)
-                    return answer["Body"].read(), _stored(key, answer)
                 except ClientError as error:
                     if code_of(error) != "NoSuchKey":
                         raise
                     return None
+                try:
+                    body = answer["Body"].read()
                 except (HTTPClientError, IncompleteReadError):  # a body cut short: not the SDK's to retry
                     if attempt == _SENDS:
                         raise
-                    _pause(attempt)
+                else:
+                    stored = _stored(key, answer)
+                    sent = stored.metadata.get(_BYTES)
+                    if sent in (None, hashlib.sha256(body).hexdigest()) or body == before or attempt == _SENDS:
+                        return body, stored
+                    before = body
+                _pause(attempt)
         raise AssertionError("unreachable")
 
     def put(
@@ -122,32 +118,29 @@ class S3Store:
     ) -> Stored:
         """As `Store.put`. The digest is kept as metadata `sha256`, computed where the caller gives none."""
         digest = sha256 or content_sha256([body])
-        metadata = {"sha256": digest} if digest else {}
-        request: dict[str, Any] = {
-            "Bucket": self._bucket,
-            "Key": self._path(key),
-            "Body": body,
-            "ChecksumSHA256": base64.b64encode(hashlib.sha256(body).digest()).decode(),
-            "Metadata": metadata,
-            **_header_fields(headers),
-            **self._extra,
-        }
+        metadata = {_CONTENT: digest} if digest else {}
+        request = self._put_request(key, body, headers, metadata)
         if if_match is not None:
             request["IfMatch"] = if_match
         if if_none_match:
             request["IfNoneMatch"] = "*"
-        conditional = if_none_match or if_match is not None
         with self._explained("write", key):
             for attempt in range(1, _SENDS + 1):
                 try:
                     etag = self._client.put_object(**request)["ETag"]
                     return Stored(key, len(body), etag, headers, digest, metadata)
                 except ClientError as error:
-                    if conditional and _condition_failed(error):
-                        return self._ours_or_conflict(key, digest)
-                    if attempt == _SENDS or not _worth_sending_again(error):
+                    if _condition_failed(error) and (if_none_match or if_match is not None):
+                        found = self.head(key)
+                        if found and digest and found.sha256 == digest:
+                            return found
+                        if found is None or found.etag != request.get("IfMatch") or attempt == _SENDS:
+                            raise self._conflict(key) from None
+                        request["IfMatch"] = found.etag.strip('"')  # Ceph 16 compares it without its quotes
+                    elif attempt == _SENDS or not _worth_sending_again(error):
                         raise
-                    _pause(attempt)
+                    else:
+                        _pause(attempt)
         raise AssertionError("unreachable")
 
     def download(self, key: str, path: Path) -> None:
@@ -159,8 +152,17 @@ class S3Store:
         """As `Store.upload`, in parts where the file is large; the parts of a failed upload are removed."""
         target = self._path(key)
         extra = {**_header_fields(headers), **self._extra, "ChecksumAlgorithm": "SHA256"}
-        with self._explained("write", key), path.open("rb") as file:
-            self._client.upload_fileobj(file, self._bucket, target, ExtraArgs=extra, Config=_TRANSFER)
+        with self._explained("write", key):
+            for attempt in range(1, _SENDS + 1):
+                try:
+                    with path.open("rb") as file:
+                        return self._client.upload_fileobj(
+                            file, self._bucket, target, ExtraArgs=extra, Config=_TRANSFER
+                        )
+                except ClientError as error:
+                    if attempt == _SENDS or not _worth_sending_again(error):
+                        raise
+                    _pause(attempt)
 
     def list(self, prefix: str = "") -> Iterator[Stored]:
         pages = self._client.get_paginator("list_objects_v2").paginate(
@@ -170,7 +172,8 @@ class S3Store:
             for page in pages:
                 for found in page.get("Contents", ()):
                     key = found["Key"].removeprefix(self._prefix)
-                    if key and not key.endswith("/"):  # consoles make such keys to show a folder
+                    # Consoles make keys that end in "/" to show a folder; and not every store heeds the prefix.
+                    if is_key(key) and found["Key"].startswith(self._prefix):
                         yield Stored(key, found["Size"], found["ETag"])
 
     def delete(self, keys: Iterable[str]) -> None:
@@ -188,6 +191,33 @@ class S3Store:
                     " check that the connection's policy allows s3:DeleteObject."
                 )
 
+    def probe(self) -> Traits:
+        key = f"{PROBE_PREFIX}{uuid.uuid4().hex}"
+        with self._explained("write", key):
+            return probe_s3(self._client, self._bucket, self._path(key))
+
+    def sweep(self, older_than: timedelta = ABANDONED_AFTER) -> int:
+        """Abort multipart uploads that were begun so long ago, and remove as old probes (`storage.s3_sweep`)."""
+        with self._explained("clean up", ""):
+            return sweep(self._client, self._bucket, self._prefix, datetime.now(UTC) - older_than)
+
+    def _put_request(self, key: str, body: bytes, headers: Headers, metadata: dict[str, str]) -> dict[str, Any]:
+        """The metadata gets the digest of the bytes themselves too."""
+        checksum = hashlib.sha256(body)
+        metadata[_BYTES] = checksum.hexdigest()
+        request = {
+            "Bucket": self._bucket,
+            "Key": self._path(key),
+            "Body": body,
+            "ChecksumSHA256": _base64(checksum),
+            "Metadata": metadata,
+            **_header_fields(headers),
+            **self._extra,
+        }
+        if not is_aws(self._client.meta.endpoint_url):
+            request["ContentMD5"] = _base64(hashlib.md5(body, usedforsecurity=False))  # all that some stores check
+        return request
+
     def _path(self, key: str) -> str:
         return check_key(self._prefix + check_key(key))
 
@@ -202,11 +232,8 @@ class S3Store:
                 raise ClientError({**error.response, "Error": {"Code": "NoSuchBucket"}}, error.operation_name) from None
             self._bucket_is_there = True
 
-    def _ours_or_conflict(self, key: str, digest: str | None) -> Stored:
-        found = self.head(key)
-        if found is not None and digest is not None and found.sha256 == digest:
-            return found
-        raise ConflictError(
+    def _conflict(self, key: str) -> ConflictError:
+        return ConflictError(
             f"{self.uri}{key} was changed by another run since this one looked, which therefore stopped without"
             " overwriting it: see which run won, and run again if its result is not what you want."
         )
@@ -235,6 +262,10 @@ def _worth_sending_again(error: ClientError) -> bool:
     return status_of(error) == 409 or code_of(error) in ("BadDigest", "XAmzContentSHA256Mismatch")
 
 
+def _base64(digest: hashlib._Hash) -> str:
+    return base64.b64encode(digest.digest()).decode()
+
+
 def _pause(attempt: int) -> None:
     time.sleep(0.05 * 2**attempt)
 
@@ -251,7 +282,7 @@ def _header_fields(headers: Headers) -> dict[str, str]:
 
 def _stored(key: str, answer: Mapping[str, Any]) -> Stored:
     metadata = answer.get("Metadata", {})
-    digest = metadata.get("sha256", "")
+    digest = metadata.get(_CONTENT, "")
     return Stored(
         key,
         answer["ContentLength"],

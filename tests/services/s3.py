@@ -32,7 +32,8 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from sitemap_ops.storage.s3 import S3Store, client_config
+from sitemap_ops.storage.s3 import S3Store
+from sitemap_ops.storage.s3_client import client_config
 from tests.services.shared import missing
 
 REGION = "us-east-1"

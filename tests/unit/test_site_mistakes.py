@@ -92,6 +92,11 @@ MISTAKES = {
     "percent": top("guards: {max_drop: 20}", "guards.max_drop is 20, not a share from 0 to 1", "for 20 % write 0.2."),
     "percent-sign": top("guards: {max_drop: 5%}", "guards.max_drop is '5%', not a share", "for 5 % write 0.05."),
     "yes": top("allow_empty: yes", "allow_empty is 'yes', not true or false", "write one of these, without quotes."),
+    "distribution": top(
+        "cloudfront: d111111abcdef8.cloudfront.net",
+        "cloudfront is 'd111111abcdef8.cloudfront.net', not a CloudFront distribution's id",
+        "such as E2QWRUHAPOMQZL.",
+    ),
     "choice": top("names: imutable", "names is 'imutable', not stable or immutable", "did you mean immutable?"),
     "choice-unlike-any": top("coarse_dates: month", "coarse_dates is 'month', not drop or keep", "write one of these."),
     "engine": top("engines: [gogle]", "engines[0] is 'gogle', not google, bing,", "did you mean google?"),

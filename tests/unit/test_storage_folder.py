@@ -9,13 +9,14 @@ import os
 import resource
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from sitemap_ops.errors import ConflictError, TargetError, UsageError
-from sitemap_ops.storage import Headers
+from sitemap_ops.storage import OWN_PREFIX, Headers
 from sitemap_ops.storage.folder import FolderStore
 
 TEXT = Headers("text/plain; charset=utf-8")
@@ -215,3 +216,43 @@ def test_a_root_that_is_no_folder_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(TargetError, match="check the folder"):
         FolderStore(tmp_path / "file").put("k", b"x", TEXT)
+
+
+def _temporary(folder: Path, number: int, *, days: float) -> Path:
+    """A temporary file as a killed run leaves it, of that age."""
+    path = folder / f"{OWN_PREFIX}{number:032x}"
+    path.write_bytes(b"half")
+    then = time.time() - days * 86_400
+    os.utime(path, (then, then))
+    return path
+
+
+def test_what_killed_runs_left_is_swept_away(store: FolderStore, root: Path) -> None:
+    """Temporary files of more than a day, in sub-folders too; younger ones may be another run's work at this moment."""
+    store.put("a/b.txt", b"x", TEXT)
+    old = [_temporary(root, 1, days=1.1), _temporary(root / "a", 2, days=40)]
+    young = _temporary(root / "a", 3, days=0.9)
+    assert store.sweep() == 2
+    assert [path.exists() for path in (*old, young)] == [False, False, True]
+    assert store.sweep() == 0
+
+
+def test_a_sweep_touches_nothing_else(store: FolderStore, root: Path, tmp_path: Path) -> None:
+    """Not the lock, no file of the site, nothing that only looks like a temporary file, nothing behind a link."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    kept = [_temporary(outside, 1, days=9)]
+    store.put("old.xml", b"x", TEXT)
+    for name in ("old.xml", ".sitemap-ops-lock", ".sitemap-ops-0123", ".sitemap-ops-" + "g" * 32, "a" * 32):
+        path = root / name
+        path.touch()
+        os.utime(path, (0, 0))
+        kept.append(path)
+    (root / "link").symlink_to(outside)
+    assert store.sweep() == 0
+    assert all(path.exists() for path in kept)
+
+
+def test_a_sweep_of_nothing(tmp_path: Path) -> None:
+    assert FolderStore(tmp_path / "none").sweep() == 0
+    assert not (tmp_path / "none").exists()

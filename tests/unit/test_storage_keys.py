@@ -10,9 +10,10 @@ import pytest
 
 from sitemap_ops.connections import EnvironmentConnections
 from sitemap_ops.errors import UsageError
-from sitemap_ops.storage import Headers, Store, check_key, open_store
+from sitemap_ops.storage import Headers, Store, check_key, is_key, open_store
 from sitemap_ops.storage.folder import FolderStore
-from sitemap_ops.storage.s3 import S3Store, client_config
+from sitemap_ops.storage.s3 import S3Store
+from sitemap_ops.storage.s3_client import client_config
 
 BAD_KEYS = [
     "",
@@ -91,6 +92,11 @@ def test_prefix_and_key_together_keep_the_limit() -> None:
 @pytest.mark.parametrize("key", ["a", "a/b.xml.gz", "..a", "a..", "ü/ß", "a b+c", "%2e%2e/x", "k" * 1024])
 def test_ordinary_and_odd_keys_pass(key: str) -> None:
     assert check_key(key) == key
+
+
+@pytest.mark.parametrize("key", BAD_KEYS, ids=ascii)
+def test_what_is_no_key_is_told_from_what_is(key: str) -> None:
+    assert not is_key(key)
 
 
 @pytest.mark.parametrize("uri", ["", "s3://", "ftp://x/", "/srv/x", "file://host/x", "s3:bucket"])

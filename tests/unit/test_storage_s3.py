@@ -7,9 +7,11 @@ from urllib.parse import quote
 
 import boto3
 import pytest
-from botocore.exceptions import ClientError, EndpointConnectionError, NoCredentialsError, ProxyConnectionError
+from botocore.exceptions import ClientError, EndpointConnectionError, NoCredentialsError, ProxyConnectionError, SSLError
 
-from sitemap_ops.storage.s3 import MAX_CONNECTIONS, S3Store, client_config
+from sitemap_ops.errors import UsageError
+from sitemap_ops.storage.s3 import S3Store
+from sitemap_ops.storage.s3_client import MAX_CONNECTIONS, client_config
 from sitemap_ops.storage.s3_errors import explain
 
 SECRET = "S3cr3t/p@ss w0rd"
@@ -43,11 +45,37 @@ def test_retries_and_timeouts_are_set_on_purpose(endpoint: str | None) -> None:
     assert (config.connect_timeout, config.read_timeout, config.max_pool_connections) == (5, 30, MAX_CONNECTIONS)
 
 
-def _client_error(status: int, code: str) -> ClientError:
+def test_tries_and_timeouts_can_be_set_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SITEMAP_OPS_S3_ATTEMPTS", "3")
+    monkeypatch.setenv("SITEMAP_OPS_S3_CONNECT_TIMEOUT", "0.5")
+    monkeypatch.setenv("SITEMAP_OPS_S3_READ_TIMEOUT", "1.5")
+    config = client_config(None)
+    assert config.retries == {"mode": "standard", "total_max_attempts": 3}
+    assert (config.connect_timeout, config.read_timeout) == (0.5, 1.5)
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "soon", "inf", "nan"])
+def test_a_timeout_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    """Waiting for ever is what the setting is there to prevent."""
+    monkeypatch.setenv("SITEMAP_OPS_S3_READ_TIMEOUT", value)
+    with pytest.raises(
+        UsageError, match=r"SITEMAP_OPS_S3_READ_TIMEOUT is .*, not a number above 0: write one such as 30"
+    ):
+        client_config(None)
+
+
+def _region(name: str) -> dict[str, object]:
+    return {"HTTPHeaders": {"x-amz-bucket-region": name}}
+
+
+def _client_error(status: int, code: str, *, region: str = "eu-central-1") -> ClientError:
     """As the server sends it, with what must not be passed on."""
     message = f"The signature of {SECRET} does not match; StringToSign AWS4-HMAC-SHA256 {HEX64}"
     return ClientError(
-        {"Error": {"Code": code, "Message": message}, "ResponseMetadata": {"HTTPStatusCode": status}},  # type: ignore[typeddict-item]
+        {
+            "Error": {"Code": code, "Message": message},
+            "ResponseMetadata": {"HTTPStatusCode": status, **_region(region)},
+        },  # type: ignore[typeddict-item]
         "PutObject",
     )
 
@@ -62,11 +90,18 @@ def _client_error(status: int, code: str) -> ClientError:
         ),
         (_client_error(403, "SignatureDoesNotMatch"), "refused the credentials"),
         (_client_error(403, "InvalidAccessKeyId"), "refused the credentials"),
-        (_client_error(400, "ExpiredToken"), "refused the credentials"),
+        (_client_error(400, "ExpiredToken"), "(400 ExpiredToken): the session token has run out or is wrong"),
+        (_client_error(400, "InvalidToken"), "get a new one"),
         (_client_error(403, "AccessDenied"), "s3:PutObject"),
         (_client_error(403, "403"), "refused to write s3://shop/k (403): check"),
         (_client_error(403, "RequestTimeTooSkewed"), "clock"),
-        (_client_error(301, "PermanentRedirect"), "another region"),
+        (
+            _client_error(301, "PermanentRedirect"),
+            "another region (301 PermanentRedirect): set the region of the connection",
+        ),
+        (_client_error(301, "301", region="eu-west-1"), "set the region of the connection to eu-west-1."),
+        (_client_error(301, "301", region=f"x\n{SECRET}"), "set the region of the connection."),
+        (_client_error(400, "KMS.DisabledException"), "key that encrypts the bucket 'shop'"),
         (_client_error(400, "AuthorizationHeaderMalformed"), "another region"),
         (_client_error(404, "NoSuchKey"), "There is nothing at s3://shop/k"),
         (_client_error(503, "SlowDown"), "run again later"),
@@ -75,6 +110,7 @@ def _client_error(status: int, code: str) -> ClientError:
         (_client_error(400, "Whatever"), "(400 Whatever)"),
         (NoCredentialsError(), "no usable credentials"),
         (EndpointConnectionError(endpoint_url=f"http://u:{SECRET}@s3.example:9000/shop/k"), "can't be reached"),
+        (SSLError(endpoint_url=f"https://u:{SECRET}@s3.example", error="self-signed"), "set AWS_CA_BUNDLE"),
         (ProxyConnectionError(proxy_url=f"http://u:{SECRET}@proxy"), "can't be reached"),
         (RuntimeError(SECRET), "run again later"),
     ],
@@ -87,7 +123,7 @@ def test_each_failure_is_one_sentence_that_says_what_to_do(error: Exception, say
     told = str(
         explain(error, action="write", uri="s3://shop/k", bucket="shop", endpoint=f"http://u:{SECRET}@s3.example:9000")
     )
-    assert says in told
+    assert says in told, told
     assert told.endswith(".")
     assert "\n" not in told
     for leaked in (SECRET, quote(SECRET, safe=""), base64.b64encode(SECRET.encode()).decode(), HEX64):
