@@ -71,9 +71,9 @@ def publish(
     """Make the shards, in the order given, the site's live release; every call that isn't a plan is a new epoch.
 
     as_of: the run's instant, aware; index lastmod of a shard whose content is new. sets: the file sets that the shards
-    belong to, each with its own indexes. body: a shard's file as it is put, by key; called from several threads, as
-    often as needed. progress: told (files put, files to put). before: what `read_before` gave at the start of the run;
-    read now where it is None.
+    belong to, each with its own indexes; the first holds every entry. body: a shard's file as it is put, by key; called
+    from several threads, as often as needed. progress: told (files put, files to put). before: what `read_before` gave
+    at the start of the run; read now where it is None.
 
     Files that the release no longer lists stay in the target, and in its manifest as `unlisted`. With `allow_empty`, a
     release without shards removes the index too: an index that lists nothing is not valid (P-37).
@@ -114,7 +114,7 @@ def publish(
         shards=records,
         indexes=tuple(_index_record(each, index, found[index.key]) for each, index in listed),
         unlisted=_unlisted(before.manifest, records, indexes, stale, instant),
-        sections=_entries_by_section(shards),
+        sections=_entries_by_section(shards, sets[0]),
     )
     key = write_manifest(state, manifest)
     current = Current(site.site, before.epoch + 1, release, key, manifest.indexes)
@@ -210,10 +210,12 @@ def _unlisted(
     return tuple(Unlisted(key, since[key]) for key in sorted(since.keys() - listed - set(removed)))
 
 
-def _entries_by_section(shards: Sequence[RenderedShard]) -> dict[str, int]:
+def _entries_by_section(shards: Sequence[RenderedShard], whole: ReleaseSet) -> dict[str, int]:
+    """Counted in the set that holds every entry: the others repeat them."""
     entries: Counter[str] = Counter()
     for shard in shards:
-        entries[shard.section] += shard.entries
+        if shard.set == whole.name:
+            entries[shard.section] += shard.entries
     return dict(entries)
 
 
