@@ -22,6 +22,7 @@ from sitemap_ops.entries import (
     parse_priority,
 )
 from sitemap_ops.examples import examples_by_code, examples_of, printable
+from sitemap_ops.extensions import extensions_of
 from sitemap_ops.filesets import fragment_columns
 from sitemap_ops.inventory.chunk import REJECT_SCHEMA, Chunk
 from sitemap_ops.ordering import ENTRY_SCHEMA
@@ -70,6 +71,9 @@ def clean(chunk: Chunk, section: Section, policy: UrlPolicy, site: Site, as_of: 
     }
     if section.track:
         values[FINGERPRINT.name] = fingerprints(rows, section.track)
+    extensions = list(extensions_of(rows, urls["loc"], section, site, policy, as_of))
+    for extension, _ in extensions:
+        values |= {str(name): arrow(fragments) for name, fragments in extension.columns.items()}
     schema = entry_schema(site)
     columns = [values.get(each.name, pa.nulls(len(rows), each.type)) for each in schema]
     entries = pa.table(columns, schema=schema).filter(accepted)
@@ -87,6 +91,12 @@ def clean(chunk: Chunk, section: Section, policy: UrlPolicy, site: Site, as_of: 
         changed += _count(noted)
         if name is not None:
             examples |= examples_by_code(noted, rows[name])
+    is_entry = accepted.to_numpy(zero_copy_only=False)
+    for extension, name in extensions:
+        for code, positions in extension.notes.items():
+            if len(found := positions[is_entry[positions]]):
+                changed[code] += len(found)
+                examples.setdefault(code, examples_of(found, rows[name]))
     return Cleaned(len(rows) + len(chunk.rejects), entries, rejects, changed, examples)
 
 

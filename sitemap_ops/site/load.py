@@ -19,9 +19,6 @@ NOT_YET: dict[str, frozenset[str] | None] = {
     "retention": None,
     "notify": None,
     "sections.alternates": None,
-    "sections.images": None,
-    "sections.videos": None,
-    "sections.news": None,
 }
 """Keys with the values (None: all but an empty one) that nothing acts on yet: shorten it feature by feature."""
 
