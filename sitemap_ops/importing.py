@@ -47,8 +47,8 @@ def import_sitemap(
     """Write all entries at a location (see `Sitemaps`) to a CSV or Parquet file, by its name, whole or not at all.
 
     The file's columns are text: loc and lastmod as they came, changefreq and priority in the protocol's words where
-    they have a meaning (P-15), images and alternates as JSON. Raises UsageError for another ending, SourceError where
-    not everything can be read or there is no entry, TargetError where the file can't be written.
+    they have a meaning (P-15), images, videos and alternates as JSON. Raises UsageError for another ending, SourceError
+    where not everything can be read or there is no entry, TargetError where the file can't be written.
     """
     if to.suffix.lower() not in WRITERS:
         raise UsageError(f"--to {str(to)!r} is no CSV or Parquet file: let its name end in .csv or .parquet.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -10,16 +9,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sitemap_ops.dialects import extensions
+from sitemap_ops.dialects.extensions import WHITE, extension_columns, json_column
 from sitemap_ops.validate.elements import Elements
 
-COLUMNS = ("loc", "lastmod", "changefreq", "priority", "images", "alternates")
-"""All text. images: a JSON list of URLs; alternates: a JSON object, hreflang -> URL."""
+PROTOCOL = ("loc", "lastmod", "changefreq", "priority")
+COLUMNS = (*PROTOCOL, *extensions.COLUMNS, "alternates")
+"""All text. alternates: a JSON object, hreflang -> URL; what extensions look like is told beside their names."""
 
 SCHEMA = pa.schema([(name, pa.string()) for name in COLUMNS])
 FEED_DATES = ("updated", "pubdate", "modified", "date", "published")
 """Of Atom, RSS, Dublin Core and Atom again: the first that an entry has, in this order."""
 
-_WHITE = " \t\r\n"
 _ESCAPED = r"&(?:amp|lt|gt|quot|apos|#38|#x26|#39|#x27);"
 _ESCAPES = (
     (r"&(?:(?:amp|#38|#x26);)+", "&"),
@@ -35,9 +36,9 @@ def page_rows(batch: Elements, repairs: Counter[str]) -> tuple[pa.RecordBatch, l
 
     repairs: counts `loc-duplicate-tag`, `duplicate-tag` (P-03), `double-entity-escape` (P-22), `hreflang-duplicate`.
     """
-    values = {name: _first(batch, name, repairs) for name in COLUMNS[:4]}
+    values = {name: _first(batch, name, repairs) for name in PROTOCOL}
     values["loc"] = unescaped(values["loc"], repairs)
-    values["images"] = _images(batch, repairs)
+    values |= extension_columns(batch, lambda urls: unescaped(urls, repairs), repairs)
     values["alternates"] = _alternates(batch, repairs)
     listed = values["loc"].filter(pa.array(_is_entry(batch, "sitemap"))).to_pylist()
     rows = _batch(values, batch.entries).filter(pa.array(_is_entry(batch, "url")))
@@ -99,17 +100,7 @@ def _first(batch: Elements, name: str, repairs: Counter[str]) -> pa.Array:
     repairs["loc-duplicate-tag" if name == "loc" else "duplicate-tag"] += len(rows) - len(entries)
     at = np.full(batch.entries, -1)
     at[entries] = rows[first]
-    return pc.utf8_trim(batch.text.take(pa.array(at, mask=at < 0)), _WHITE)
-
-
-def _images(batch: Elements, repairs: Counter[str]) -> pa.Array:
-    rows = _rows(batch, 4, ["image:loc", "loc"])
-    urls = unescaped(pc.utf8_trim(batch.text.take(pa.array(rows, pa.int64())), _WHITE), repairs)
-    found: dict[int, list[str]] = {}
-    for entry, url in zip(batch.entry[rows].tolist(), urls.to_pylist(), strict=True):
-        if url:
-            found.setdefault(entry, []).append(url)
-    return _as_json(found, batch.entries)
+    return pc.utf8_trim(batch.text.take(pa.array(at, mask=at < 0)), WHITE)
 
 
 def _alternates(batch: Elements, repairs: Counter[str]) -> pa.Array:
@@ -122,16 +113,7 @@ def _alternates(batch: Elements, repairs: Counter[str]) -> pa.Array:
         if code and url:
             repairs["hreflang-duplicate"] += code in found.setdefault(entry, {})
             found[entry].setdefault(code, url)
-    return _as_json(found, batch.entries)
-
-
-def _as_json(found: Mapping[int, object], length: int) -> pa.Array:
-    if not found:
-        return pa.nulls(length, pa.string())
-    texts: list[str | None] = [None] * length
-    for entry, value in found.items():
-        texts[entry] = json.dumps(value, ensure_ascii=False)
-    return pa.array(texts, pa.string())
+    return json_column(found, batch.entries)
 
 
 def _feed_links(batch: Elements, repairs: Counter[str]) -> pa.Array:

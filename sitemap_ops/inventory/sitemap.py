@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def read_sitemap(
     source: SitemapSource, columns: Sequence[str], connections: Connections, chunk_rows: int
 ) -> Iterator[Chunk]:
-    """The wanted ones of loc, lastmod, changefreq, priority, images and alternates, as text; null where there is none.
+    """The wanted ones of `rows.COLUMNS`, as text; null where there is none.
 
     An entry without a loc is a row. The chunks tell what was repaired to read them; the last one, that may be without
     rows, what was found behind the last row. Raises SourceError where there is nothing, or a file that belongs to the

@@ -18,7 +18,7 @@ import pytest
 from sitemap_ops.connections import EnvironmentConnections
 from sitemap_ops.errors import SitemapOpsError, SourceError, TargetError, UsageError
 from sitemap_ops.importing import Imported, import_sitemap
-from tests.unit.validating import NS, gz, index, page, pages, shard, urlset
+from tests.unit.validating import NS, extended, gz, index, page, pages, shard, urlset
 
 A, B = "https://shop.example/a", "https://shop.example/b?x=1&y=2"
 GOOD = pages(A)
@@ -120,6 +120,10 @@ DIALECTS: dict[str, Dialect] = {
     "an entry without a loc": Dialect(f'<urlset xmlns="{NS}"><url><lastmod>2024</lastmod></url>{page()}</urlset>', ["", A], {}, row={"lastmod": "2024"}),
     "other order, unknown tags (P-18, P-19)": Dialect(f'<urlset xmlns="{NS}"><url><mobile/><priority>1</priority><loc>{A}</loc></url><x/></urlset>', [A], {"priority-noncanonical": 1}, row={"priority": "1.0"}),
     "images of an unknown namespace": Dialect(f'<urlset xmlns="{NS}" xmlns:image="{IMAGE_NS.replace("http", "https")}"><url><image:image><image:loc>/i.png</image:loc></image:image><loc>{A}</loc></url></urlset>', [A], {}, row={"images": '["/i.png"]'}),
+    "image texts (C-85)": Dialect(extended("<image:image><image:loc>/1?a&amp;amp;b</image:loc></image:image><image:image><image:loc>/2</image:loc><image:title> Ü &amp;amp; x </image:title><image:x>y</image:x></image:image>"), [A], {"double-entity-escape": 1}, row={"images": '["/1?a&b", {"loc": "/2", "title": "Ü &amp; x"}]'}),
+    "videos": Dialect(extended('<video:video><video:title>T</video:title><video:tag>a</video:tag><video:tag>b</video:tag><video:restriction relationship="deny">DE</video:restriction><video:live/><video:id type="url">x</video:id></video:video><video:video><video:title>U</video:title></video:video>'), [A], {}, row={"videos": '[{"title": "T", "tag": ["a", "b"], "restriction": "DE", "restriction_relationship": "deny"}, {"title": "U"}]'}),
+    "news (G-43)": Dialect(extended("".join(f"<news:news><news:publication><news:name>{name}</news:name><news:language>en</news:language></news:publication><news:publication_date>2024-06-01</news:publication_date><news:title>T</news:title></news:news>" for name in "NO")), [A], {"duplicate-tag": 1}, row={"news_name": "N", "news_language": "en", "news_title": "T", "news_published": "2024-06-01"}),
+    "titles of videos are no titles of images": Dialect(extended("<image:image><image:loc>/1</image:loc></image:image><video:video><video:title>T</video:title></video:video>"), [A], {}, row={"images": '["/1"]', "videos": '[{"title": "T"}]'}),
     "alternates": Dialect(urlset(page(rest='<xhtml:link rel="alternate" hreflang="tr" href="/tr?a&amp;amp;b"/><xhtml:link rel="alternate" hreflang="en" href="/en"/><xhtml:link rel="alternate" hreflang="en" href="/x"/>'), attributes=' xmlns:xhtml="http://www.w3.org/1999/xhtml"'), [A], {"double-entity-escape": 1, "hreflang-duplicate": 1}, row={"alternates": '{"tr": "/tr?a&b", "en": "/en"}'}),
     "RSS 2.0 (P-50)": Dialect(RSS, [A, "https://shop.example/g", ""], {"feed": 1, "guid-as-link": 1}, row={"lastmod": "Thu, 07 Mar 2024 12:00:00 GMT"}),
     "Atom (P-50)": Dialect(ATOM, [A], {"feed": 1}, row={"lastmod": "2024-03-07T12:00:00Z"}),
@@ -177,7 +181,10 @@ def test_parquet(tmp_path: Path) -> None:
     to = tmp_path / "inventory.parquet"
     import_sitemap(str(tmp_path / "sitemap.xml"), to, EnvironmentConnections())
     table = pyarrow.parquet.read_table(to)
-    assert table.schema.names == ["loc", "lastmod", "changefreq", "priority", "images", "alternates"]
+    assert table.schema.names == [
+        *("loc", "lastmod", "changefreq", "priority", "images", "videos"),
+        *("news_name", "news_language", "news_title", "news_published", "alternates"),
+    ]
     assert table.to_pylist()[0] | {"images": None} == {"loc": A, "lastmod": "2024-06-01"} | dict.fromkeys(
         table.schema.names[2:]
     )
