@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
     from sqlalchemy import URL
 
+    from sitemap_ops.credentials import Credentials
+
 ENVIRONMENT_PREFIX = "SITEMAP_OPS_CONN_"
 
 
@@ -40,15 +42,18 @@ class Connections(Protocol):
     def s3(self, conn_id: str | None) -> S3Client:
         """A boto3 S3 client with this project's timeouts and retries (see `storage.s3_client.client_config`)."""
 
+    def secret(self, conn_id: str) -> Credentials:
+        """What a search engine's API asks for. Raises UsageError where there is no such connection."""
+
 
 class EnvironmentConnections:
-    """Outside Airflow: SITEMAP_OPS_CONN_<ID>=<SQLAlchemy URL> for databases, boto3's own credential chain for S3."""
+    """Outside Airflow: SITEMAP_OPS_CONN_<ID> is a database's SQLAlchemy URL or an API's key; S3 has boto3's chain."""
 
     def database(self, conn_id: str) -> Database:
         from sqlalchemy import make_url
         from sqlalchemy.exc import ArgumentError
 
-        name = ENVIRONMENT_PREFIX + conn_id.upper().replace("-", "_").replace(".", "_")
+        name = _variable(conn_id)
         value = os.environ.get(name)
         if not value:
             raise UsageError(
@@ -77,3 +82,18 @@ class EnvironmentConnections:
             return session.client("s3", config=client_config(endpoint_url))
         except (BotoCoreError, ValueError) as error:
             raise UsageError(f"boto3 can't make an S3 client of your AWS settings: {error}.") from None
+
+    def secret(self, conn_id: str) -> Credentials:
+        from sitemap_ops.credentials import parse_credentials
+
+        name = _variable(conn_id)
+        value = os.environ.get(name, "").strip()
+        if not value:
+            raise UsageError(
+                f"There is no connection {conn_id!r} outside Airflow: set {name} to the API's key or token."
+            )
+        return parse_credentials(conn_id, value, name)
+
+
+def _variable(conn_id: str) -> str:
+    return ENVIRONMENT_PREFIX + conn_id.upper().replace("-", "_").replace(".", "_")

@@ -17,6 +17,7 @@ from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from sitemap_ops.connections import Database
+from sitemap_ops.credentials import Credentials, base_url_of
 from sitemap_ops.errors import UsageError
 from sitemap_ops.storage.s3_client import client_config
 
@@ -77,6 +78,24 @@ class AirflowConnections:
         return session.client(
             "s3", endpoint_url=endpoint, verify=hook.verify, config=client_config(actual).merge(hook.config)
         )
+
+    def secret(self, conn_id: str) -> Credentials:
+        """A connection's password, extra, and the API's address where it names another; of any type.
+
+        Raises UsageError where there is no such connection, or its host is no web address.
+        """
+        connection = _connection(conn_id)
+        try:
+            base_url = base_url_of(connection.host, connection.port, connection.schema)
+        except ValueError:
+            raise UsageError(
+                f"The Airflow connection {conn_id!r} has a host that is no address of an API: leave it empty, or write"
+                " https://host/path."
+            ) from None
+        credentials = Credentials(conn_id, base_url, connection.password, connection.extra_dejson)
+        for secret in credentials.secrets():
+            _mask(secret)
+        return credentials
 
 
 def _connection(conn_id: str) -> Connection:

@@ -96,7 +96,7 @@ class Web:
         try:
             return self._pool.request("GET", url, redirect=False, preload_content=False, decode_content=False)
         except (urllib3.exceptions.HTTPError, UnicodeError) as error:
-            raise Stop("unreachable", message=f"The server can't be reached: {_reason(error)}.") from None
+            raise Stop("unreachable", message=f"The server can't be reached: {reason(error)}.") from None
 
 
 def _stream(response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
@@ -107,10 +107,10 @@ def _stream(response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
             if time.monotonic() > deadline:
                 raise Stop("unreachable", message=f"The server did not finish within {MAX_SECONDS} seconds.")
     except urllib3.exceptions.HTTPError as error:
-        raise Stop("unreachable", message=f"The answer was cut short: {_reason(error)}.") from None
+        raise Stop("unreachable", message=f"The answer was cut short: {reason(error)}.") from None
 
 
-def _reason(error: Exception) -> str:
+def reason(error: Exception) -> str:
     """The innermost cause in a few words, without the pool's address."""
     cause = getattr(error, "reason", None) or error
     return re.sub(r"^.*?: ", "", re.sub(r"<[^>]*>", "", str(cause))).strip().rstrip(".") or type(cause).__name__
