@@ -30,7 +30,7 @@ from sitemap_ops.storage import ABANDONED_AFTER, Headers, Stored, Traits, check_
 from sitemap_ops.storage.content import content_sha256
 from sitemap_ops.storage.probe import PROBE_PREFIX, probe_s3
 from sitemap_ops.storage.s3_client import is_aws
-from sitemap_ops.storage.s3_errors import address, code_of, explain, status_of
+from sitemap_ops.storage.s3_errors import UNREADABLE, address, code_of, explain, status_of
 from sitemap_ops.storage.s3_sweep import sweep
 
 if TYPE_CHECKING:
@@ -242,7 +242,7 @@ class S3Store:
     def _explained(self, action: str, key: str) -> Iterator[None]:
         try:
             yield
-        except (BotoCoreError, ClientError, Boto3Error, RetriesExceededError) as error:
+        except (BotoCoreError, ClientError, Boto3Error, RetriesExceededError, *UNREADABLE) as error:
             raise explain(
                 error,
                 action=action,

@@ -19,8 +19,12 @@ from botocore.exceptions import (
     SSLError,
     TokenRetrievalError,
 )
+from botocore.parsers import ResponseParserError
 
 from sitemap_ops.errors import TargetError
+
+UNREADABLE = (ResponseParserError, ValueError, KeyError)
+"""What botocore, or who reads its answers, raises about an answer that is no S3 answer: a proxy's page, damaged XML."""
 
 _NO_CREDENTIALS = (NoCredentialsError, PartialCredentialsError, CredentialRetrievalError, TokenRetrievalError)
 _WRONG_REGION = {"PermanentRedirect", "AuthorizationHeaderMalformed", "IllegalLocationConstraintException"}
@@ -107,6 +111,11 @@ def explain(error: Exception, *, action: str, uri: str, bucket: str, endpoint: s
         return TargetError(
             f"The S3 endpoint {address(endpoint)} can't be reached to {action} {uri} ({type(error).__name__}):"
             " check the endpoint URL of the connection and the network."
+        )
+    if isinstance(error, UNREADABLE):
+        return TargetError(
+            f"{address(endpoint)} gave an answer that can't be read when asked to {action} {uri}"
+            f" ({type(error).__name__}): check that it is an S3 endpoint, and what lies between; then run again."
         )
     return TargetError(f"It was not possible to {action} {uri} ({type(error).__name__}): run again later.")
 

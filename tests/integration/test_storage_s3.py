@@ -153,6 +153,70 @@ def test_a_download_that_fails_leaves_the_old_file(store: S3Store, tmp_path: Pat
     assert (tmp_path / "copy").read_bytes() == b"old"
 
 
+ODD_KEYS = [
+    "ü/ß-漢字-😀.xml",
+    "cafe\u0301.xml",
+    "space and+plus.xml",
+    "q?x=1&y=2#f.xml",
+    "per%25cent%2F.xml",
+    "quotes'\"<>`.xml",
+    "a:b@c,d;e=f$g!h*i(j)[k]{l}|m^n~o.xml",
+    " lead and trail .xml ",
+    "..a/...b/c..",
+    "k" * 200 + ".xml",
+]
+
+
+def test_odd_keys_are_kept_letter_by_letter(store: S3Store) -> None:
+    """infra.md section 1: of 12 servers 6 lose some of them; and a client that encodes twice loses them all."""
+    for key in ODD_KEYS:
+        put = store.put(key, key.encode(), TEXT, if_none_match=True)
+        assert store.get(key) == (key.encode(), put)
+        assert store.head(key) == put
+    assert {each.key for each in store.list()} == set(ODD_KEYS)
+    store.delete(ODD_KEYS)
+    assert list(store.list()) == []
+
+
+def test_keys_of_other_programs_are_not_listed(service: S3Service) -> None:
+    """What no key of ours can be is nobody's to read or delete here; nor what only begins like the prefix."""
+    bucket = service.create_bucket()
+    client = service.client()
+    for key in ("site/public/", "site/public/folder/", "site/publicity", "site/public"):
+        client.put_object(Bucket=bucket, Key=key, Body=b"")
+    if service.name == "moto":  # the others store them otherwise, or refuse
+        for key in ("site/public//a", "site/public/../b", "site/public/a\\b"):
+            client.put_object(Bucket=bucket, Key=key, Body=b"")
+    store = service.store(bucket, "site/public")
+    store.put("ours", b"x", TEXT)
+    assert [each.key for each in store.list()] == ["ours"]
+
+
+def test_a_large_body_goes_in_one_piece(s3_service: S3Service, bucket: str) -> None:
+    """The largest shard there can be: 50 MiB that don't compress."""
+    store = s3_service.store(bucket)
+    body = os.urandom(50 << 20)
+    put = store.put("k", body, TEXT, if_none_match=True)
+    assert put.size == len(body)
+    assert store.get("k") == (body, put)
+
+
+def test_an_etag_is_compared_as_ceph_does_it(ministack_service: S3Service) -> None:
+    """infra.md section 1: Ceph 16 answers 412 to a quoted ETag; a stale one is stale all the same."""
+    with faulty(ministack_service) as proxy:
+        bucket = ministack_service.create_bucket()
+        store = S3Store(ministack_service.client(endpoint_url=proxy.endpoint_url), bucket)
+        proxy.faults.append(Fault("unquote", "PUT", times=99))
+        assert store.probe().conditions
+        first = store.put("k", b"1", TEXT, if_none_match=True)
+        second = store.put("k", b"2", TEXT, if_match=first.etag)
+        with pytest.raises(ConflictError):
+            store.put("k", b"3", TEXT, if_match=first.etag)
+        with pytest.raises(ConflictError):
+            store.put("gone", b"3", TEXT, if_match=first.etag)
+        assert store.get("k") == (b"2", second)
+
+
 CALLS: dict[str, Callable[[Store, Path], object]] = {
     "head": lambda store, file: store.head("k"),
     "get": lambda store, file: store.get("k"),

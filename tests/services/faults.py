@@ -7,9 +7,9 @@ stay valid.
 | lose     | the request is done, its answer is lost: the connection ends                                   |
 | reset    | the connection is reset in the middle of the request's body; nothing is done                   |
 | stall    | the request is taken and never answered; nothing is done                                       |
-| flip     | one bit of the request's body changes on its way                                               |
+| flip     | one bit of the request's body, somewhere, changes on its way                                   |
 | truncate | the second half of the answer's body is lost                                                   |
-| corrupt  | one bit of the answer's body changes                                                           |
+| corrupt  | one bit of the answer's body, somewhere, changes                                               |
 | drip     | the answer's body comes in small pieces with pauses between them                               |
 | strip    | the conditions of a write get lost (for a server that asks for no signature)                   |
 | unquote  | If-Match is compared as Ceph 16 does, without its quotes (for a server that asks for no signature) |
@@ -82,6 +82,7 @@ class FaultProxy:
     log: list[tuple[str, str, str | None]] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
     closed: threading.Event = field(default_factory=threading.Event)
+    _bits: random.Random = field(default_factory=lambda: random.Random(0))
     _chance: tuple[random.Random, float, Sequence[Fault]] | None = None
 
     def at_random(self, seed: int, share: float, faults: Sequence[Fault] = ANYTHING) -> None:
@@ -99,6 +100,14 @@ class FaultProxy:
                 fault = self._chance[0].choice(fitting) if fitting else None
             self.log.append((method, path, fault.kind if fault else None))
             return fault
+
+    def flipped(self, body: bytes) -> bytes:
+        """The bytes with one bit changed."""
+        changed = bytearray(body)
+        if changed:
+            with self.lock:
+                changed[self._bits.randrange(len(changed))] ^= 1 << self._bits.randrange(8)
+        return bytes(changed)
 
 
 @contextmanager
@@ -138,13 +147,13 @@ class _Handler(BaseHTTPRequestHandler):
         if kind == "unquote" and self.headers.get("If-Match", "").startswith('"'):
             return self._answer(412, "PreconditionFailed")
         if kind == "flip":
-            body = _flipped(body, 0)
+            body = proxy.flipped(body)
         answer, content = self._forward(proxy.upstream, body, kind)
         if kind == "lose":
             self.close_connection = True
             return None
         if kind == "corrupt":
-            content = _flipped(content, -1)
+            content = proxy.flipped(content)
         headers = [(k, v) for k, v in answer.getheaders() if k.lower() not in ("transfer-encoding", "connection")]
         if "content-length" not in {name.lower() for name, _ in headers}:
             headers.append(("Content-Length", str(len(content))))
@@ -197,11 +206,3 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:
         pass
-
-
-def _flipped(body: bytes, at: int) -> bytes:
-    """The bytes with one bit changed."""
-    changed = bytearray(body)
-    if changed:
-        changed[at] ^= 1
-    return bytes(changed)

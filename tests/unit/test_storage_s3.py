@@ -8,6 +8,7 @@ from urllib.parse import quote
 import boto3
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError, NoCredentialsError, ProxyConnectionError, SSLError
+from botocore.parsers import ResponseParserError
 
 from sitemap_ops.errors import UsageError
 from sitemap_ops.storage.s3 import S3Store
@@ -112,6 +113,9 @@ def _client_error(status: int, code: str, *, region: str = "eu-central-1") -> Cl
         (EndpointConnectionError(endpoint_url=f"http://u:{SECRET}@s3.example:9000/shop/k"), "can't be reached"),
         (SSLError(endpoint_url=f"https://u:{SECRET}@s3.example", error="self-signed"), "set AWS_CA_BUNDLE"),
         (ProxyConnectionError(proxy_url=f"http://u:{SECRET}@proxy"), "can't be reached"),
+        (ResponseParserError(SECRET), "gave an answer that can't be read when asked to write s3://shop/k"),
+        (ValueError(SECRET), "check that it is an S3 endpoint"),
+        (KeyError(SECRET), "check that it is an S3 endpoint"),
         (RuntimeError(SECRET), "run again later"),
     ],
     ids=lambda value: (
