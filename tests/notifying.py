@@ -17,7 +17,7 @@ from tests.services.engines import BING_KEY, INDEXNOW_KEY, YANDEX_TOKEN, Engines
 INDEXES = ["https://www.example.com/sitemap.xml", "https://www.example.com/sitemap-2.xml"]
 
 
-def site_of(folder: Path, notify: Mapping[str, str], **more: Any) -> Site:
+def site_of(folder: Path, notify: Mapping[str, str] | None, **more: Any) -> Site:
     data = {
         "site": "shop",
         "base_url": "https://www.example.com/",
