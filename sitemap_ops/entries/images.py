@@ -13,7 +13,8 @@ from sitemap_ops.columns import frame
 from sitemap_ops.entries.extension import Extension, Notes, by_row, element, first_of_each, joined, place_in_row
 from sitemap_ops.entries.items import Items, mapped_texts, read_column
 from sitemap_ops.entries.media import media_urls, on_other_host
-from sitemap_ops.entries.prose import clean_texts, cut_bytes
+from sitemap_ops.entries.prose import clean_texts, cut_bytes, says_something
+from sitemap_ops.entries.text import trimmed
 from sitemap_ops.tags import IMAGE_TAGS, IMAGE_TEXTS
 from sitemap_ops.urls import UrlPolicy
 
@@ -43,7 +44,7 @@ def parse_images(rows: pd.DataFrame, spec: str | Mapping[str, str], policy: UrlP
     for tag, name in columns.items():
         items.values[tag] = pc.coalesce(items.text(tag), mapped_texts(rows[name], items))
     items = _with_urls(items, policy, notes)
-    described = items.given(IMAGE_TEXTS)
+    described = _described(items)
     notes.add_whole("deprecated-tag", items.row[described])
     loc = element("image:loc", items.text("loc"))
     images = by_row(_image(loc), items.row, len(rows))
@@ -55,6 +56,14 @@ def parse_images(rows: pd.DataFrame, spec: str | Mapping[str, str], policy: UrlP
         image_texts = by_row(_image(loc, *_texts(items, policy, notes)), items.row, len(rows))
     made = pa.table({"images": images, "image_texts": image_texts})
     return Extension(frame(made).set_axis(rows.index), notes.found())
+
+
+def _described(items: Items) -> np.ndarray:
+    """Which items (bool) have texts."""
+    described = np.zeros(len(items), bool)
+    for tag in (tag for tag in IMAGE_TEXTS if tag in items.values):
+        described |= says_something(trimmed(items.text(tag)))
+    return described
 
 
 def _with_urls(items: Items, policy: UrlPolicy, notes: Notes) -> Items:

@@ -16,8 +16,8 @@ from sitemap_ops.entries.text import PADDING, trimmed
 _NOT_XML = "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x{FFFE}\\x{FFFF}]"
 """What XML 1.0 has no place for, not even as a reference (P-23); surrogates are no characters of an Arrow string."""
 _BREAKS = r"[ \t\r\n\x{85}\x{2028}\x{2029}]*[\t\r\n\x{85}\x{2028}\x{2029}][ \t\r\n\x{85}\x{2028}\x{2029}]*"
-_NOTHING = r"\N"
-"""How MySQL and PostgreSQL export NULL. Other words for nothing, such as `None`, may be titles."""
+_NOTHING = ("", r"\N")
+"""The second is how MySQL and PostgreSQL export NULL. Other words for nothing, such as `None`, may be titles."""
 _LONGEST_CLUSTER = 32
 """Characters: a longer pile of marks on one letter is cut like any text."""
 
@@ -36,7 +36,13 @@ def clean_texts(texts: pa.Array, row: np.ndarray, notes: Notes) -> pa.Array:
         texts = pc.replace_substring_regex(texts, _BREAKS, " ")
     texts = trimmed(texts)
     notes.add_whole("text-replacement-char", row[_matching(texts, "\ufffd")])
-    return pc.if_else(pc.is_in(texts, pa.array(["", _NOTHING])), pa.scalar(None, pa.string()), texts)
+    return pc.if_else(pa.array(says_something(texts)), texts, pa.scalar(None, pa.string()))
+
+
+def says_something(texts: pa.Array) -> np.ndarray:
+    """Which trimmed texts (bool) are there."""
+    there: np.ndarray = numpy(pc.is_valid(texts)) & ~numpy(pc.is_in(texts, pa.array(_NOTHING)))
+    return there
 
 
 def cut_characters(texts: pa.Array, most: int) -> tuple[pa.Array, np.ndarray]:
