@@ -1,17 +1,19 @@
 """Arrow columns of any type as one of the few that the rest of a run knows.
 
-    text        string; also UUIDs, JSON, booleans (`true`, `false`) and decimals with all their digits
+    text        string; also UUIDs, JSON, booleans (`true`, `false`) and decimals with all their digits; structures,
+                and lists of them, as JSON
     whole       int64; beyond its range an error, never a float (C-90)
     fractional  double
     day         date32
     instant     timestamp[us, UTC]      naive time  timestamp[us]
     texts       list<string>
 
-Anything else (bytes, times of day, intervals, structs, maps, other lists) is an error that names the column.
+Anything else (bytes, times of day, intervals, maps, other lists) is an error that names the column.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from functools import partial
 
@@ -61,6 +63,8 @@ def _cast(kind: pa.DataType) -> Cast | None:
     if types.is_dictionary(kind):
         decoded = _cast(kind.value_type)
         return decoded and (lambda array: decoded(array.dictionary_decode()))
+    if types.is_struct(kind) or (_is_list(kind) and types.is_struct(kind.value_type)):
+        return _json_texts
     target, safe = _target(kind)
     return target and (lambda array: array if array.type == target else pc.cast(array, target, safe=safe))
 
@@ -85,9 +89,21 @@ def _target(kind: pa.DataType) -> tuple[pa.DataType | None, bool]:
     if types.is_timestamp(kind):
         # nanoseconds are cut to microseconds: no reader of a sitemap looks at either
         return pa.timestamp("us", "UTC" if kind.tz else None), kind.unit != "ns"
-    if (types.is_list(kind) or types.is_large_list(kind)) and _target(kind.value_type)[0] == pa.string():
+    if _is_list(kind) and _target(kind.value_type)[0] == pa.string():
         return pa.list_(pa.string()), True
     return None, True
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    return bool(types.is_list(kind) or types.is_large_list(kind))
+
+
+def _json_texts(array: pa.Array) -> pa.Array:
+    """What is nested as JSON, which is what the columns of images and videos hold; times in it are ISO 8601."""
+    texts = (
+        None if value is None else json.dumps(value, ensure_ascii=False, default=str) for value in array.to_pylist()
+    )
+    return pa.array(texts, pa.string())
 
 
 def _uuid_texts(array: pa.Array) -> pa.Array:

@@ -50,6 +50,8 @@ def uuids(values: list[UUID | None]) -> pa.Array:
         (pa.ExtensionArray.from_storage(pa.json_(), pa.array(['{"a": 1}'])), pa.string(), ['{"a": 1}']),
         (pa.array([["a", None], [], None]), pa.list_(pa.string()), [["a", None], [], None]),
         (pa.array([["a"]], pa.large_list(pa.large_string())), pa.list_(pa.string()), [["a"]]),
+        (pa.array([{"loc": "/ü", "at": DAY}, None]), pa.string(), ['{"loc": "/ü", "at": "2024-05-01"}', None]),
+        (pa.array([[{"loc": "/1"}, None], [], None]), pa.string(), ['[{"loc": "/1"}, null]', "[]", None]),
     ],
 )
 def test_each_type(array: pa.Array, kind: pa.DataType, expected: list[Any] | None) -> None:
@@ -65,7 +67,7 @@ def test_each_type(array: pa.Array, kind: pa.DataType, expected: list[Any] | Non
     [
         (pa.array([b"x"]), "binary"),
         (pa.array([[1]]), "list<item: int64>"),
-        (pa.array([{"a": 1}]), "struct<a: int64>"),
+        (pa.array([[[{"a": 1}]]]), "list<item: list<item: struct<a: int64>>>"),
         (pa.array([1], pa.time32("s")), "time32"),
         (pa.array([1], pa.duration("s")), "duration"),
         (pa.array([[("a", 1)]], pa.map_(pa.string(), pa.int64())), "map<string, int64>"),

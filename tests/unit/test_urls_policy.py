@@ -264,6 +264,14 @@ class TestAddresses:
         assert frame["loc"].tolist()[:2] == urls.tolist()[:2]
         assert frame["reason"][2] == "foreign-port"
 
+    def test_any_host(self) -> None:
+        """G-22: for media every host is admitted, and else the same is refused; one's own may still be private."""
+        policy = UrlPolicy("http://localhost:8000/a/", hosts=("https://m.shop.example",), any_host=True)
+        urls = ["b", "https://m.shop.example/c", "https://cdn.example:8443/d", "http://localhost/e", "https://u:p@h/f"]
+        frame = canonicalize(pd.Series(urls), policy)
+        assert frame["loc"].dropna().tolist() == ["http://localhost:8000/a/b", *urls[1:3]]
+        assert frame["reason"].tolist()[3:] == ["host-private", "url-userinfo"]
+
     def test_the_base_is_canonical_first(self) -> None:
         """U-34: relative locs resolve against the canonical base, options and filters apart."""
         policy = UrlPolicy("HTTPS://Shop.Example:443/x/../ü/p?q#f", exclude=("/*",), trailing_slash="remove")
