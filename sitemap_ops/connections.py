@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from sitemap_ops.errors import UsageError
 
 if TYPE_CHECKING:
+    from botocore.client import BaseClient
     from mypy_boto3_s3 import S3Client
     from sqlalchemy import URL
 
@@ -41,6 +42,9 @@ class Connections(Protocol):
 
     def s3(self, conn_id: str | None) -> S3Client:
         """A boto3 S3 client with this project's timeouts and retries (see `storage.s3_client.client_config`)."""
+
+    def cloudfront(self, conn_id: str | None) -> BaseClient:
+        """A boto3 CloudFront client of the same credentials, time-outs and retries."""
 
     def secret(self, conn_id: str) -> Credentials:
         """What a search engine's API asks for. Raises UsageError where there is no such connection."""
@@ -82,6 +86,18 @@ class EnvironmentConnections:
             return session.client("s3", config=client_config(endpoint_url))
         except (BotoCoreError, ValueError) as error:
             raise UsageError(f"boto3 can't make an S3 client of your AWS settings: {error}.") from None
+
+    def cloudfront(self, conn_id: str | None) -> BaseClient:
+        import boto3
+        from botocore.exceptions import BotoCoreError
+
+        from sitemap_ops.storage.s3_client import client_config
+
+        try:
+            client: BaseClient = boto3.Session().client("cloudfront", config=client_config(None))
+            return client
+        except (BotoCoreError, ValueError) as error:
+            raise UsageError(f"boto3 can't make a CloudFront client of your AWS settings: {error}.") from None
 
     def secret(self, conn_id: str) -> Credentials:
         from sitemap_ops.credentials import parse_credentials

@@ -23,6 +23,7 @@ from sitemap_ops.storage.s3_client import client_config
 
 if TYPE_CHECKING:
     from airflow.sdk import Connection
+    from botocore.client import BaseClient
     from mypy_boto3_s3 import S3Client
 
 AWS_DEFAULT = "aws_default"
@@ -66,18 +67,27 @@ class AirflowConnections:
 
         Raises UsageError where there is no such connection: the hook would go on without credentials.
         """
-        from airflow.providers.amazon.aws.hooks.base_aws import AwsBaseHook
-
-        if conn_id and conn_id != AWS_DEFAULT:
-            _connection(conn_id)
-        hook = AwsBaseHook(aws_conn_id=conn_id, client_type="s3")
+        hook = _aws_hook(conn_id, "s3")
         session = hook.get_session(region_name=hook.region_name)
         endpoint = hook.conn_config.get_service_endpoint_url("s3")
         # Without one in the connection, boto3's environment and profile may still name an endpoint.
         actual = endpoint or session.client("s3").meta.endpoint_url
-        return session.client(
+        client: S3Client = session.client(
             "s3", endpoint_url=endpoint, verify=hook.verify, config=client_config(actual).merge(hook.config)
         )
+        return client
+
+    def cloudfront(self, conn_id: str | None) -> BaseClient:
+        """A CloudFront client of the same connection; an endpoint that it names for all services is not CloudFront's.
+
+        Raises UsageError where there is no such connection.
+        """
+        hook = _aws_hook(conn_id, "cloudfront")
+        endpoint = hook.conn_config.get_service_config("cloudfront").get("endpoint_url")
+        client: BaseClient = hook.get_session(region_name=hook.region_name).client(
+            "cloudfront", endpoint_url=endpoint, verify=hook.verify, config=client_config(None).merge(hook.config)
+        )
+        return client
 
     def secret(self, conn_id: str) -> Credentials:
         """A connection's password, extra, and the API's address where it names another; of any type.
@@ -96,6 +106,14 @@ class AirflowConnections:
         for secret in credentials.secrets():
             _mask(secret)
         return credentials
+
+
+def _aws_hook(conn_id: str | None, service: str) -> Any:
+    from airflow.providers.amazon.aws.hooks.base_aws import AwsBaseHook
+
+    if conn_id and conn_id != AWS_DEFAULT:
+        _connection(conn_id)
+    return AwsBaseHook(aws_conn_id=conn_id, client_type=service)
 
 
 def _connection(conn_id: str) -> Connection:

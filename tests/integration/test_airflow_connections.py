@@ -171,3 +171,19 @@ def test_s3_without_a_connection(monkeypatch: pytest.MonkeyPatch, connections: A
     assert client.meta.endpoint_url == "http://127.0.0.1:9"
     assert client.meta.config.s3["addressing_style"] == "path"
     assert client._get_credentials().access_key == "from-the-environment"
+
+
+def test_cloudfront_is_reached_with_the_connections_key(monkeypatch: pytest.MonkeyPatch, connections: Any) -> None:
+    """An endpoint of another S3 is not CloudFront's; one of its own can be named."""
+    extra = {"region_name": "eu-west-1", "endpoint_url": "http://127.0.0.1:8333"}
+    define(monkeypatch, "s3", conn_type="aws", login="AKIAEXAMPLE", password=PASSWORD, extra=extra)
+    assert connections.cloudfront("s3").meta.endpoint_url == "https://cloudfront.amazonaws.com"
+    services = {"cloudfront": {"endpoint_url": "http://127.0.0.1:1"}}
+    define(
+        monkeypatch, "own", conn_type="aws", login="AKIAEXAMPLE", password=PASSWORD, extra={"service_config": services}
+    )
+    client = connections.cloudfront("own")
+    assert client.meta.endpoint_url == "http://127.0.0.1:1"
+    assert client.meta.config.retries["total_max_attempts"] == 8
+    with pytest.raises(UsageError, match="There is no Airflow connection 'none'"):
+        connections.cloudfront("none")
