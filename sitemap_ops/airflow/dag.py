@@ -11,10 +11,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from airflow.sdk import DAG, Asset, ExceptionRetryPolicy, Param, RetryAction, RetryRule, task
+from airflow.sdk import DAG, ExceptionRetryPolicy, Param, RetryAction, RetryRule, task
 from airflow.sdk.exceptions import AirflowSkipException
 
 from sitemap_ops.airflow import tasks
+from sitemap_ops.airflow.assets import site_asset
 from sitemap_ops.errors import ConflictError, GuardError, UsageError
 from sitemap_ops.site import Site
 
@@ -50,7 +51,7 @@ def empty_dag(site: Site, path: Path) -> DAG:
             f"{path.name} has {len(site.sections)} sections and Airflow would run a task for each: join some of them,"
             f" so that there are {MAX_SECTIONS} at most."
         )
-    _index(site)
+    site_asset(site)
     dag = DAG(
         dag_id=site.dag_id,
         description=f"Sitemaps of {site.base_url}",
@@ -70,7 +71,7 @@ def add_tasks(dag: DAG, site: Site, path: Path) -> DAG:
 
     path: the site file, which each task reads again.
     """
-    index = _index(site)
+    index = site_asset(site)
     # A dict that a task returns is one reference, not an XCom for each of its keys (C-101).
     step = partial(task, multiple_outputs=False, **DEFAULTS)
 
@@ -109,10 +110,6 @@ def add_tasks(dag: DAG, site: Site, path: Path) -> DAG:
     # Not sooner: Airflow would copy them into each task, which is a third of the time that a parse takes.
     dag.params = _params()  # type: ignore[assignment]
     return dag
-
-
-def _index(site: Site) -> Asset:
-    return Asset(name=site.dag_id, uri=f"{site.target}{site.index}")
 
 
 def _params() -> dict[str, Param]:
