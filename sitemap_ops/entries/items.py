@@ -23,6 +23,7 @@ from sitemap_ops.entries.shapes import as_text, is_blank, loaded, numpy, plain_c
 from sitemap_ops.entries.text import text_of, trimmed
 
 _JSON_STARTS = np.frombuffer(b'[{"', np.uint8)
+_TEXTS_AT_ONCE = 4_096
 _SEVERAL = r"[ \t\r\n|]"
 _BEFORE_NEXT = r"(?i)(?:[ \t\r\n]*\|[ \t\r\n]*|[,;]?[ \t\r\n]+)(https?://)"
 
@@ -71,18 +72,18 @@ def read_column(values: pd.Series, tags: Sequence[str], bare: str | None, notes:
     row, rank, texts = _pieces(values)
     offsets, data = text_buffers(texts)
     is_json = np.isin(data[offsets[:-1]], _JSON_STARTS)
+    found = []
     if bare is None:
         notes.add("json", row[~is_json])
-        found = [_Found.nothing()]
     elif not is_json.any():
         found = [_plain(texts, np.arange(len(texts)), bare)]
     else:
         found = [_plain(texts.filter(pa.array(~is_json)), np.flatnonzero(~is_json), bare)]
     if is_json.any():
-        parsed = _Parsed.of(texts.filter(pa.array(is_json)), tags, bare)
-        notes.add("json", row[is_json][parsed.unreadable])
-        notes.add("unknown-tag", row[is_json][parsed.unknown])
-        found.append(parsed.found(np.flatnonzero(is_json)))
+        items, unreadable, unknown = _read_json(texts.filter(pa.array(is_json)), tags, bare, np.flatnonzero(is_json))
+        notes.add("json", row[is_json][unreadable])
+        notes.add("unknown-tag", row[is_json][unknown])
+        found.append(items)
     whole = _together(found)
     return Items(row[whole.piece], rank[whole.piece] + whole.rank, whole.values)
 
@@ -133,14 +134,12 @@ class _Found:
     rank: np.ndarray
     values: dict[str, pa.Array]
 
-    @classmethod
-    def nothing(cls) -> _Found:
-        return cls(np.zeros(0, np.int64), np.zeros(0, np.int64), {})
-
 
 def _together(found: Sequence[_Found]) -> _Found:
     """The items of all, in the order of their pieces."""
-    found = [some for some in found if len(some.piece)] or [_Found.nothing()]
+    found = [some for some in found if len(some.piece)]
+    if not found:
+        return _Found(np.zeros(0, np.int64), np.zeros(0, np.int64), {})
     if len(found) == 1:
         return found[0]
     piece = np.concatenate([some.piece for some in found])
@@ -165,14 +164,12 @@ def _plain(texts: pa.Array, piece: np.ndarray, tag: str) -> _Found:
 
 @dataclass(frozen=True)
 class _Parsed:
-    """JSON texts, each different one read once.
+    """What some JSON texts say.
 
-    text: int64, for each text its place among the different ones; starts, counts: where the items of each of these are
-    in rank and values. unreadable, unknown: bool, for each text.
+    counts: int64, items of each text. rank, values: of these items, one text after the other; the tags that occur.
+    unreadable, unknown: bool, for each text.
     """
 
-    text: np.ndarray
-    starts: np.ndarray
     counts: np.ndarray
     rank: np.ndarray
     values: dict[str, pa.Array]
@@ -180,42 +177,52 @@ class _Parsed:
     unknown: np.ndarray
 
     @classmethod
-    def of(cls, texts: pa.Array, tags: Sequence[str], bare: str | None) -> _Parsed:
-        encoded = texts.dictionary_encode()
-        text = encoded.indices.to_numpy().astype(np.int64)
+    def of(cls, texts: Sequence[str], tags: Sequence[str], bare: str | None) -> _Parsed:
         objects: list[Mapping[str, Any]] = []
         ranks: list[int] = []
         counts, unreadable, unknown = [], [], []
-        for json_text in encoded.dictionary.to_pylist():
-            read = loaded(json_text)
+        for text in texts:
+            read = loaded(text)
             entries = read if isinstance(read, list) else [read]
-            good = [(rank, _as_object(entry, bare)) for rank, entry in enumerate(entries)]
-            kept = [(rank, entry) for rank, entry in good if entry]
-            unreadable.append(any(entry is None for _, entry in good))
+            said = [(rank, _as_object(entry, bare)) for rank, entry in enumerate(entries)]
+            kept = [(rank, entry) for rank, entry in said if entry]
+            unreadable.append(any(entry is None for _, entry in said))
             unknown.append(any(not entry.keys() <= set(tags) for _, entry in kept))
             counts.append(len(kept))
             ranks += [rank for rank, _ in kept]
             objects += [entry for _, entry in kept]
-        number = np.array(counts, np.int64)
+        found = {tag for entry in objects for tag in entry}
         return cls(
-            text,
-            np.cumsum(number) - number,
-            number,
+            np.array(counts, np.int64),
             np.array(ranks, np.int64),
-            {tag: strings([as_text(entry.get(tag)) for entry in objects]) for tag in tags},
-            np.array(unreadable, bool)[text],
-            np.array(unknown, bool)[text],
+            {tag: strings([as_text(entry.get(tag)) for entry in objects]) for tag in tags if tag in found},
+            np.array(unreadable, bool),
+            np.array(unknown, bool),
         )
 
-    def found(self, piece: np.ndarray) -> _Found:
-        """The items of all texts; `piece` is each text's."""
-        counts = self.counts[self.text]
-        owner = np.repeat(np.arange(len(self.text)), counts)
-        place = np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
-        items = place + self.starts[self.text][owner]
-        some = {tag: array for tag, array in self.values.items() if array.null_count < len(array)}
-        taken = {tag: array.take(pa.array(items)) for tag, array in some.items()}
-        return _Found(piece[owner], self.rank[items], taken)
+
+def _read_json(
+    texts: pa.Array, tags: Sequence[str], bare: str | None, piece: np.ndarray
+) -> tuple[_Found, np.ndarray, np.ndarray]:
+    """The items of JSON texts, whose pieces are `piece`, and which texts are in part unreadable or unknown (bool).
+
+    Each different text is read once, and a few thousand at a time: Python objects take many times the room of columns.
+    """
+    encoded = texts.dictionary_encode()
+    different, text = encoded.dictionary, encoded.indices.to_numpy().astype(np.int64)
+    starts = range(0, len(different), _TEXTS_AT_ONCE)
+    blocks = [_Parsed.of(different.slice(start, _TEXTS_AT_ONCE).to_pylist(), tags, bare) for start in starts]
+    read = _together(
+        [_Found(np.repeat(at, len(block.rank)), block.rank, block.values) for at, block in enumerate(blocks)]
+    )
+    counts = np.concatenate([block.counts for block in blocks])
+    unreadable, unknown = (
+        np.concatenate([getattr(block, name) for block in blocks]) for name in ("unreadable", "unknown")
+    )
+    owner = np.repeat(np.arange(len(text)), counts[text])
+    items = np.arange(len(owner)) - np.searchsorted(owner, owner) + (np.cumsum(counts) - counts)[text][owner]
+    values = {tag: array.take(pa.array(items)) for tag, array in read.values.items()}
+    return _Found(piece[owner], read.rank[items], values), unreadable[text], unknown[text]
 
 
 def _as_object(entry: Any, bare: str | None) -> Mapping[str, Any] | None:
