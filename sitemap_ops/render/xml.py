@@ -78,30 +78,41 @@ def render_entries(entries: pd.DataFrame, extensions: Sequence[str] = ()) -> tup
     entries: loc (string), and lastmod, changefreq, priority (string, null where there is none). extensions: columns
     of ready fragments (string, null where there is none) that follow, keys of EXTENSIONS.
     """
+    text = pa.large_string()
+    lastmod = arrow(entries["lastmod"])
+    dated = lastmod.is_valid()
+    children = [_elements(tag, arrow(entries[tag])) for tag in ("changefreq", "priority")]
     rendered = pc.binary_join_element_wise(
-        pa.scalar("<url><loc>", pa.large_string()),
-        escape_column(arrow(entries["loc"])).cast(pa.large_string()),
-        pa.scalar("</loc>", pa.large_string()),
-        _element("lastmod", arrow(entries["lastmod"])),
-        _few_values("changefreq", arrow(entries["changefreq"])),
-        _few_values("priority", arrow(entries["priority"])),
-        *(arrow(entries[name]).cast(pa.large_string()) for name in extensions),
-        pa.scalar("</url>\n", pa.large_string()),
-        pa.scalar("", pa.large_string()),
+        pa.scalar("<url><loc>", text),
+        escape_column(arrow(entries["loc"])).cast(text),
+        _combined([_where(dated, "</loc><lastmod>", "</loc>")]),
+        lastmod.cast(text),
+        _combined([_where(dated, "</lastmod>", ""), *children]),
+        *(arrow(entries[name]).cast(text) for name in extensions),
+        pa.scalar("</url>\n", text),
+        pa.scalar("", text),
         null_handling="replace",
         null_replacement="",
     )
     return text_buffers(rendered)
 
 
-def _element(tag: str, values: pa.Array) -> pa.Array:
-    """`<tag>value</tag>`, null where the value is null; the values are dates, words and numbers: nothing to escape."""
-    text = pa.large_string()
-    start, end, separator = pa.scalar(f"<{tag}>", text), pa.scalar(f"</{tag}>", text), pa.scalar("", text)
-    return pc.binary_join_element_wise(start, values.cast(text), end, separator)
-
-
-def _few_values(tag: str, values: pa.Array) -> pa.Array:
-    """The same for a column of few different values: each is rendered once."""
+def _elements(tag: str, values: pa.Array) -> pa.DictionaryArray:
+    """`<tag>value</tag>` for a column of few different values; they are words and numbers: nothing to escape."""
     encoded = values.dictionary_encode()
-    return _element(tag, encoded.dictionary).take(encoded.indices)
+    elements = pa.array([f"<{tag}>{value}</{tag}>" for value in encoded.dictionary.to_pylist()], pa.string())
+    return pa.DictionaryArray.from_arrays(encoded.indices, elements)
+
+
+def _where(condition: pa.Array, yes: str, no: str) -> pa.DictionaryArray:
+    return pa.DictionaryArray.from_arrays(condition.cast(pa.int8()), pa.array([no, yes]))
+
+
+def _combined(columns: Sequence[pa.DictionaryArray]) -> pa.Array:
+    """Row by row the columns' texts, one after the other; each combination is made once. A null is empty."""
+    texts, codes = [""], np.zeros(len(columns[0]), np.int64)
+    for column in columns:
+        values = [*column.dictionary.to_pylist(), ""]
+        codes = codes * len(values) + column.indices.fill_null(len(values) - 1).to_numpy()
+        texts = [text + value for text in texts for value in values]
+    return pa.array(texts, pa.large_string()).take(pa.array(codes))
