@@ -92,7 +92,7 @@ def is_valid(body: bytes) -> bool:
     return True
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(VALUES)
 def test_any_column_makes_a_valid_file(values: list[str | None]) -> None:
     """P-21, P-23, C-43, X-06: no value raises; what is written is XML, valid, and no error to our validator."""
@@ -103,14 +103,14 @@ def test_any_column_makes_a_valid_file(values: list[str | None]) -> None:
         assert all(0 <= row < len(values) for rows in extension.notes.values() for row in rows)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.lists(st.lists(IMAGE | VIDEO | ANY_JSON, max_size=3) | ANY_JSON, max_size=4))
 def test_any_objects(values: list[Any]) -> None:
     """Columns of Python objects, nested and with half characters, raise nothing either."""
     assert is_valid(whole(*of_all(pd.DataFrame({"all": pd.Series(values, dtype=object)}))))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     st.lists(
         st.fixed_dictionaries({}, optional={tag: UNICODE | URLS | st.sampled_from(["1", "yes"]) for tag in VIDEO_TAGS})
@@ -125,7 +125,7 @@ def test_columns_of_any_text(rows: list[dict[str, str]]) -> None:
     assert is_valid(whole(images, videos, news))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(VALUES, st.integers(0, 6))
 def test_a_row_does_not_depend_on_its_neighbours(values: list[str | None], cut: int) -> None:
     """Chunks of any size give the same."""
@@ -137,7 +137,7 @@ def test_a_row_does_not_depend_on_its_neighbours(values: list[str | None], cut: 
             assert texts(extension.columns[name]) == [text for part in apart for text in texts(part[at].columns[name])]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(VALUES)
 def test_what_is_written_is_read_as_itself(values: list[str | None]) -> None:
     """Idempotence: a file that is imported and published again is the same, byte for byte."""
