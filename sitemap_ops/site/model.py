@@ -34,6 +34,7 @@ from sitemap_ops.site.values import (
     Charset,
     Column,
     Columns,
+    Concurrency,
     ConnId,
     Count,
     Distribution,
@@ -46,6 +47,7 @@ from sitemap_ops.site.values import (
     NewsName,
     Origin,
     ParameterGlob,
+    Positive,
     Priority,
     Schedule,
     Share,
@@ -131,6 +133,22 @@ class Notify(Part):
     yandex: ConnId | None = None
     google: ConnId | None = None
     bing: ConnId | None = None
+
+
+class Audit(Part):
+    """How the live site is looked at: how many of its pages, at what pace, and when.
+
+    sample: pages to ask for, 0 for none. seed: which ones. rate: requests a second. slow: seconds a page may take.
+    allow_private: whether the site may be at an address that is not public.
+    """
+
+    sample: Annotated[Count, Field(ge=0)] = 1_000
+    seed: Count = 1
+    rate: Positive = 5.0
+    concurrency: Concurrency = 4
+    slow: Positive = 3.0
+    allow_private: Flag = False
+    schedule: Schedule | None = "@weekly"
 
 
 class News(Part):
@@ -241,6 +259,7 @@ class Site(Part):
     acl: Acl | None = None
     cloudfront: Distribution | None = None
     notify: Notify | None = None
+    audit: Audit | None = None
     schedule: Schedule | None = "@daily"
     urls: UrlRules = UrlRules()
     guards: Guards = Guards()
@@ -265,6 +284,10 @@ class Site(Part):
     @property
     def dag_id(self) -> str:
         return f"sitemaps__{self.site}"
+
+    @property
+    def audit_dag_id(self) -> str:
+        return f"sitemap_audit__{self.site}"
 
     @property
     def cross_host(self) -> bool:

@@ -6,7 +6,7 @@ import codecs
 import re
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, PlainValidator, Strict
+from pydantic import AfterValidator, Field, PlainValidator, Strict
 
 from sitemap_ops.site.faults import nearest, not_a, one_of, wrong
 from sitemap_ops.site.places import web_origin
@@ -117,6 +117,18 @@ def _share(value: Any) -> float:
     if percent is None or percent < 0:
         raise not_a("a share from 0 to 1: for 20 % write 0.2.")
     raise not_a(f"a share from 0 to 1: for {percent:g} % write {percent / 100:g}.")
+
+
+def _positive(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e9:
+        raise not_a("a number above 0: write one such as 5 or 0.5, without quotes.")
+    return float(value)
+
+
+def _connections(count: int) -> int:
+    if count > 64:
+        raise not_a("64 or less: more at once would be an attack on the site.")
+    return count
 
 
 def _timezone(text: str) -> str:
@@ -262,6 +274,7 @@ Loc = Annotated[str, AfterValidator(_loc)]
 Changefreq = Annotated[str, AfterValidator(_changefreq)]
 Priority = Annotated[float | str, PlainValidator(_priority)]
 Share = Annotated[float, PlainValidator(_share)]
+Positive = Annotated[float, PlainValidator(_positive)]
 TimeZone = Annotated[str, AfterValidator(_timezone)]
 Encoding = Annotated[str, AfterValidator(_encoding)]
 Charset = Annotated[str, AfterValidator(_charset)]
@@ -279,4 +292,5 @@ Schedule = Annotated[str, AfterValidator(schedule)]
 Some = AfterValidator(_some)
 """For a list that has to hold something; Field(min_length=1) would complain of wrong items as missing ones."""
 Count = Annotated[int, Strict()]
+Concurrency = Annotated[int, Strict(), Field(ge=1), AfterValidator(_connections)]
 Flag = Annotated[bool, Strict()]

@@ -7,7 +7,7 @@ index to what it lists; `output` shows the result. Nothing a file holds raises: 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +18,9 @@ from sitemap_ops.rules import SEVERITY, Level
 from sitemap_ops.validate.findings import Finding, Validation, safe
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+    import urllib3
+
     from sitemap_ops.connections import Connections
     from sitemap_ops.storage import Store
     from sitemap_ops.validate.hosts import Origin
@@ -40,6 +43,8 @@ def validate(
     follow: bool = True,
     xsd: Path | None = None,
     progress: Progress | None = None,
+    pool: urllib3.PoolManager | None = None,
+    listed: Callable[[pa.Array], None] | None = None,
 ) -> Validation:
     """Judge the sitemap at a location, and what it lists.
 
@@ -49,6 +54,7 @@ def validate(
     the host, and rules of place are left out. hosts: further `scheme://host[:port]` that count as the site's (P-47).
     follow: open what an index lists. xsd: a folder with the published schemas (`all.xsd`), to be
     used in addition. progress: called with ("validate", files done, files known).
+    pool: what makes connections to the web. listed: told every URL, in batches (string).
 
     Raises UsageError for an unknown engine or a location that is not there, TargetError where a store can't be reached.
     """
@@ -66,7 +72,8 @@ def validate(
         xsd=_schemas(xsd),
     )
     result = Validation(safe(str(location)) or "", tuple(engines))
-    walk = Walk(_place(location, connections, store, base_url, known.hosts), known, result, follow)
+    walk = Walk(_place(location, connections, store, base_url, known.hosts, pool), known, result, follow)
+    walk.listed = listed
     if progress is not None:
         walk.progress = progress
     return walk.run()
@@ -91,6 +98,7 @@ def _place(
     store: Store | None,
     base_url: str | None,
     hosts: Sequence[Origin],
+    pool: urllib3.PoolManager | None,
 ) -> Place:
     from sitemap_ops.validate.reading import Folder, NothingThere, Objects, Tree
 
@@ -100,7 +108,7 @@ def _place(
     if parts.scheme in ("http", "https"):
         from sitemap_ops.validate.web import Web
 
-        return Web(str(location), base_url, hosts)
+        return Web(str(location), base_url, hosts, pool)
     if parts.scheme == "s3":
         return _bucket(str(location), connections, base_url)
     path = Path(str(location).removeprefix("file://"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from sitemap_ops.engines import profile
@@ -34,8 +34,13 @@ class Robots:
         return url in values or ("://" not in url and any(value.endswith(f"/{url}") for value in values))
 
 
-def judge_robots(robots: Robots, url: str, kind: str | None, engines: Sequence[str]) -> Record:
-    """url: of the sitemap that was asked for (its name where the URL is not known). kind: what it turned out to be."""
+def judge_robots(
+    robots: Robots, url: str, kind: str | None, engines: Sequence[str], others: Iterable[str] = ()
+) -> Record:
+    """url: of the sitemap that was asked for (its name where the URL is not known). kind: what it turned out to be.
+
+    others: URLs of the files that it lists, which must not be forbidden either.
+    """
     record = Record(robots.location, engines)
     listed = robots.sitemaps()
     for line, value in listed:
@@ -49,18 +54,19 @@ def judge_robots(robots: Robots, url: str, kind: str | None, engines: Sequence[s
     if "yandex" in engines and sum(map(bool, map(_RULE.match, text.splitlines()))) > MAX_YANDEX_RULES:
         record.add("robots-too-large", message="robots.txt has more than the 2,048 rules that Yandex reads.")
     if robots.text is not None and "://" in url:
-        _blocks(robots.text, url, engines, record)
+        _blocks(robots.text, [url, *others], engines, record)
     return record
 
 
-def _blocks(text: str, url: str, engines: Sequence[str], record: Record) -> None:
+def _blocks(text: str, urls: Sequence[str], engines: Sequence[str], record: Record) -> None:
     from protego import Protego
 
     rules = Protego.parse(text)
-    for name in engines or ("core",):
-        robot = profile(name).robot
-        if not rules.can_fetch(url, robot):
-            who = "every robot" if robot == "*" else robot
-            record.add("robots-blocks-sitemap", value=url, message=f"robots.txt forbids the sitemap to {who}.")
-    if not rules.can_fetch(re.sub(r"^(\w+://[^/?#]*).*", r"\1/", url), "Yeti"):
+    for url in urls:
+        for name in engines or ("core",):
+            robot = profile(name).robot
+            if not rules.can_fetch(url, robot):
+                who = "every robot" if robot == "*" else robot
+                record.add("robots-blocks-sitemap", value=url, message=f"robots.txt forbids the sitemap to {who}.")
+    if not rules.can_fetch(re.sub(r"^(\w+://[^/?#]*).*", r"\1/", urls[0]), "Yeti"):
         record.add("robots-blocks-yeti")

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from urllib.parse import urlsplit
 
+import pyarrow as pa
+
 from sitemap_ops.validate.dates import TOLERANCE, parse
 from sitemap_ops.validate.document import Judged, Known, judge
 from sitemap_ops.validate.findings import Record, Validation
@@ -34,6 +36,8 @@ class Walk:
     result: Validation
     follow: bool = True
     progress: Progress = lambda what, done, total: None
+    listed: Callable[[pa.Array], None] | None = None
+    """Told the URLs of every file, in batches (string), in the order of the files."""
     _kinds: dict[str, str | None] = field(default_factory=dict)
     _modified: dict[str, datetime] = field(default_factory=dict)
     _listed: dict[str, list[tuple[str, Child]]] = field(default_factory=dict)
@@ -69,6 +73,9 @@ class Walk:
             self.result.files += 1
             if judged.kind != "index":
                 self.result.urls += judged.urls
+            if self.listed is not None:
+                for batch in judged.locs:
+                    self.listed(batch.text())
             whole.take(judged)
             if self.follow and judged.kind == "index":
                 children.update(dict.fromkeys(self._children(location, judged)))
@@ -139,7 +146,8 @@ class Walk:
         """Of several files the index is the one to be named, and none of them by itself."""
         indexes = [one for one in started if self._kinds[one] == "index"]
         main = (indexes or list(started))[0]
-        self.result.take(judge_robots(robots, self.place.url(main), self._kinds[main], self.known.engines))
+        others = [self.place.url(location) for location in self._kinds if location != main]
+        self.result.take(judge_robots(robots, self.place.url(main), self._kinds[main], self.known.engines, others))
 
     def _together(self, started: Sequence[str]) -> None:
         """What concerns a folder or prefix as a whole (P-34, P-46, G-08)."""

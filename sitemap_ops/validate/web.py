@@ -29,24 +29,28 @@ class Web:
     """The place of an http(s) URL.
 
     base_url: where the URL's folder is served to engines, if that is elsewhere: a preview of what will be there. hosts:
-    further origins that may be asked.
+    further origins that may be asked. pool: what makes the connections, where that is not left to urllib3.
     """
 
-    def __init__(self, url: str, base_url: str | None = None, hosts: Sequence[Origin] = ()) -> None:
+    def __init__(
+        self,
+        url: str,
+        base_url: str | None = None,
+        hosts: Sequence[Origin] = (),
+        pool: urllib3.PoolManager | None = None,
+    ) -> None:
         origin = origin_of(url)
         if origin is None:
             raise UsageError(f"{url!r} is no address of a web server: write http(s)://host/path.")
         userinfo, at, rest = urlsplit(url).netloc.rpartition("@")
-        headers = {"User-Agent": f"sitemap-ops/{__version__}", "Accept-Encoding": "gzip"}
+        self._headers = {"User-Agent": f"sitemap-ops/{__version__}", "Accept-Encoding": "gzip"}
         if at:
-            headers |= urllib3.make_headers(basic_auth=unquote(userinfo))
+            self._headers |= urllib3.make_headers(basic_auth=unquote(userinfo))
         self._start = urlsplit(url)._replace(netloc=rest, fragment="").geturl()
         self._folder = self._start.partition("?")[0].rpartition("/")[0] + "/"
         self._base = None if base_url is None else base_url.rstrip("/") + "/"
         self.origins = {origin, *hosts}
-        self._pool = urllib3.PoolManager(
-            headers=headers, timeout=TIMEOUT, retries=urllib3.Retry(2, redirect=0, status=0)
-        )
+        self._pool = pool or urllib3.PoolManager()
 
     def start(self) -> Sequence[str]:
         return [self._start]
@@ -94,7 +98,16 @@ class Web:
 
     def _get(self, url: str) -> urllib3.BaseHTTPResponse:
         try:
-            return self._pool.request("GET", url, redirect=False, preload_content=False, decode_content=False)
+            return self._pool.request(
+                "GET",
+                url,
+                headers=self._headers,
+                timeout=TIMEOUT,
+                retries=urllib3.Retry(2, redirect=0, status=0),
+                redirect=False,
+                preload_content=False,
+                decode_content=False,
+            )
         except (urllib3.exceptions.HTTPError, UnicodeError) as error:
             raise Stop("unreachable", message=f"The server can't be reached: {reason(error)}.") from None
 

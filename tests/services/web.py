@@ -49,7 +49,7 @@ def web_service(host: str = "127.0.0.1") -> Iterator[WebService]:
 
     server = ThreadingHTTPServer((host, 0), Handler)
     service = WebService(f"http://{host}:{server.server_port}/")
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
         yield service

@@ -165,11 +165,18 @@ def test_mobile_alternates_are_no_language_versions(tmp_path: Path) -> None:
 
 
 def test_every_rule_has_an_example() -> None:
-    """Issue 3: each error or warning that a file, its robots.txt or its set can raise is in a table; headers have their own."""
+    """Issue 3: each error or warning that a file, its robots.txt or its set can raise is in a table.
+
+    Headers have their own tests, and pages that the audit fetches have theirs (test_audit_*).
+    """
     headers = {
         "http-status", "unreachable", "noindex-header", "s3-content-type-default", "s3-content-type", "s3-gz-encoding",
         "s3-gzip-without-encoding", "s3-content-encoding", "s3-cache-control", "stale-build", "child-not-followed",
         "unreadable", "xsd-invalid", "xsd-differs", "not-at-root", "index-lastmod-mismatch",
     }  # fmt: skip
-    shown = {case.key for case in [*CASES, *test_validate_rules.CASES]} | headers
+    pages = {
+        "page-status", "page-unreachable", "loc-redirects", "noindex", "non-canonical", "robots-disallowed", "page-type",
+        "page-slow", "page-too-large",
+    }  # fmt: skip
+    shown = {case.key for case in [*CASES, *test_validate_rules.CASES]} | headers | pages
     assert shown == set(RULES)

@@ -1,0 +1,48 @@
+"""Audit the live site, and leave the report in `state`."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import Any
+
+from sitemap_ops.audit import audit as look_at
+from sitemap_ops.connections import Connections
+from sitemap_ops.release.history import read_before
+from sitemap_ops.site import Site
+from sitemap_ops.site.model import Audit
+from sitemap_ops.steps.run import Progress, no_progress, prepare
+from sitemap_ops.storage import Headers, Store, open_store
+
+HEADERS = Headers("application/json")
+FOLDER = "audits/"
+
+
+def audit(
+    site: Site,
+    connections: Connections,
+    *,
+    run_id: str,
+    as_of: datetime,
+    asked: Audit | None = None,
+    progress: Progress = no_progress,
+) -> tuple[dict[str, Any], str]:
+    """Look at every public index of the site, its files and a sample of its pages; gives the report and where it lies.
+
+    asked: in place of the site file's `audit`, or of the defaults where it has none. The same run_id and instant
+    overwrite their report. Raises UsageError for a site at a private address that was not allowed, TargetError where
+    `state` can't be reached.
+    """
+    state = open_store(site.state, connections, aws_conn_id=site.aws_conn_id)
+    indexes = live_indexes(site, state)
+    report = look_at(site, indexes, asked or site.audit or Audit(), now=as_of, progress=progress)
+    key = f"{FOLDER}{prepare(site, run_id=run_id, as_of=as_of)['release']}.json"
+    state.put(key, json.dumps(report, indent=2, ensure_ascii=False).encode(), HEADERS)
+    return report, f"{state.uri}{key}"
+
+
+def live_indexes(site: Site, state: Store) -> list[str]:
+    """The URLs of the live release's indexes; of the main index where this program has published none yet."""
+    current = read_before(state, site.site).current
+    names = [index.key for index in current.indexes] if current else []
+    return [site.files_url + name for name in names or [site.index]]
