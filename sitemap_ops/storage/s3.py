@@ -7,13 +7,11 @@ succeed may have been lost on its way and the SDK then tried again (S3-14, S3-17
 
 from __future__ import annotations
 
-import base64
 import hashlib
-import re
 import tempfile
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from itertools import islice
@@ -31,6 +29,7 @@ from sitemap_ops.storage.content import content_sha256
 from sitemap_ops.storage.probe import PROBE_PREFIX, probe_s3
 from sitemap_ops.storage.s3_client import is_aws
 from sitemap_ops.storage.s3_errors import UNREADABLE, address, code_of, explain, status_of
+from sitemap_ops.storage.s3_objects import BYTES, header_fields, put_fields, stored_of
 from sitemap_ops.storage.s3_sweep import sweep
 
 if TYPE_CHECKING:
@@ -42,10 +41,6 @@ DELETE_BATCH = 1_000
 _SENDS = 5
 """How often a body is sent, or read, where the SDK itself does not try again."""
 
-_CONTENT, _BYTES = "sha256", "bytes-sha256"
-"""Metadata: the digests of the content after gunzip, and of the bytes as they are stored."""
-
-_SHA256 = re.compile(r"[0-9a-f]{64}")
 _TRANSFER = TransferConfig(multipart_chunksize=16 << 20, max_concurrency=4, num_download_attempts=3)
 """Of three attempts each is again the SDK's eight: more of them would wait for an hour on a line that is dead."""
 
@@ -78,7 +73,7 @@ class S3Store:
                     raise
                 self._check_bucket()
                 return None
-        return _stored(key, answer)
+        return stored_of(key, answer)
 
     def get(self, key: str) -> tuple[bytes, Stored] | None:
         """As `Store.get`. A body that is not what `put` sent is read again, until two reads agree on it."""
@@ -98,8 +93,8 @@ class S3Store:
                     if attempt == _SENDS:
                         raise
                 else:
-                    stored = _stored(key, answer)
-                    sent = stored.metadata.get(_BYTES)
+                    stored = stored_of(key, answer)
+                    sent = stored.metadata.get(BYTES)
                     if sent in (None, hashlib.sha256(body).hexdigest()) or body == before or attempt == _SENDS:
                         return body, stored
                     before = body
@@ -118,8 +113,8 @@ class S3Store:
     ) -> Stored:
         """As `Store.put`. The digest is kept as metadata `sha256`, computed where the caller gives none."""
         digest = sha256 or content_sha256([body])
-        metadata = {_CONTENT: digest} if digest else {}
-        request = self._put_request(key, body, headers, metadata)
+        described = put_fields(body, headers, digest, md5=not is_aws(self._client.meta.endpoint_url))
+        request: dict[str, Any] = {"Bucket": self._bucket, "Key": self._path(key), **described, **self._extra}
         if if_match is not None:
             request["IfMatch"] = if_match
         if if_none_match:
@@ -128,20 +123,19 @@ class S3Store:
             for attempt in range(1, _SENDS + 1):
                 try:
                     etag = self._client.put_object(**request)["ETag"]
-                    return Stored(key, len(body), etag, headers, digest, metadata)
+                    return Stored(key, len(body), etag, headers, digest, request["Metadata"])
                 except ClientError as error:
-                    if _condition_failed(error) and (if_none_match or if_match is not None):
-                        found = self.head(key)
-                        if found and digest and found.sha256 == digest:
-                            return found
-                        if found is None or found.etag != request.get("IfMatch") or attempt == _SENDS:
-                            raise self._conflict(key) from None
-                        request["IfMatch"] = found.etag.strip('"')  # Ceph 16 compares it without its quotes
+                    conditional = request.keys() & {"IfMatch", "IfNoneMatch"}
+                    if conditional and _condition_failed(error):
+                        if ours := self._unless_lost(key, digest, request):
+                            return ours
+                    elif conditional and status_of(error) == 501:
+                        self._without_condition(key, request)
                     elif attempt == _SENDS or not _worth_sending_again(error):
                         raise
                     else:
                         _pause(attempt)
-        raise AssertionError("unreachable")
+        raise self._conflict(key)  # only a condition that never holds comes to here
 
     def download(self, key: str, path: Path) -> None:
         source = self._path(key)
@@ -151,7 +145,7 @@ class S3Store:
     def upload(self, path: Path, key: str, headers: Headers) -> None:
         """As `Store.upload`, in parts where the file is large; the parts of a failed upload are removed."""
         target = self._path(key)
-        extra = {**_header_fields(headers), **self._extra, "ChecksumAlgorithm": "SHA256"}
+        extra = {**header_fields(headers), **self._extra, "ChecksumAlgorithm": "SHA256"}
         with self._explained("write", key):
             for attempt in range(1, _SENDS + 1):
                 try:
@@ -201,22 +195,25 @@ class S3Store:
         with self._explained("clean up", ""):
             return sweep(self._client, self._bucket, self._prefix, datetime.now(UTC) - older_than)
 
-    def _put_request(self, key: str, body: bytes, headers: Headers, metadata: dict[str, str]) -> dict[str, Any]:
-        """The metadata gets the digest of the bytes themselves too."""
-        checksum = hashlib.sha256(body)
-        metadata[_BYTES] = checksum.hexdigest()
-        request = {
-            "Bucket": self._bucket,
-            "Key": self._path(key),
-            "Body": body,
-            "ChecksumSHA256": _base64(checksum),
-            "Metadata": metadata,
-            **_header_fields(headers),
-            **self._extra,
-        }
-        if not is_aws(self._client.meta.endpoint_url):
-            request["ContentMD5"] = _base64(hashlib.md5(body, usedforsecurity=False))  # all that some stores check
-        return request
+    def _unless_lost(self, key: str, digest: str | None, request: dict[str, Any]) -> Stored | None:
+        """After a 412: our own object, where an earlier try has put it; None where the request is worth another try.
+
+        Raises ConflictError where someone else's object is there.
+        """
+        found = self.head(key)
+        if found and digest and found.sha256 == digest:
+            return found
+        if found is None or found.etag != request.get("IfMatch"):
+            raise self._conflict(key)
+        request["IfMatch"] = found.etag.strip('"')  # Ceph 16 compares it without its quotes
+        return None
+
+    def _without_condition(self, key: str, request: dict[str, Any]) -> None:
+        """For a store that knows no conditions, which the site file has accepted: a look before the write."""
+        found = self.head(key)
+        request.pop("IfNoneMatch", None)
+        if (found.etag if found else None) != request.pop("IfMatch", None):
+            raise self._conflict(key)
 
     def _path(self, key: str) -> str:
         return check_key(self._prefix + check_key(key))
@@ -262,35 +259,8 @@ def _worth_sending_again(error: ClientError) -> bool:
     return status_of(error) == 409 or code_of(error) in ("BadDigest", "XAmzContentSHA256Mismatch")
 
 
-def _base64(digest: hashlib._Hash) -> str:
-    return base64.b64encode(digest.digest()).decode()
-
-
 def _pause(attempt: int) -> None:
     time.sleep(0.05 * 2**attempt)
-
-
-def _header_fields(headers: Headers) -> dict[str, str]:
-    """A fresh dict for each object: nothing of one object's headers can reach the next (C-11)."""
-    fields = {
-        "ContentType": headers.content_type,
-        "CacheControl": headers.cache_control,
-        "ContentEncoding": headers.content_encoding,
-    }
-    return {name: value for name, value in fields.items() if value is not None}
-
-
-def _stored(key: str, answer: Mapping[str, Any]) -> Stored:
-    metadata = answer.get("Metadata", {})
-    digest = metadata.get(_CONTENT, "")
-    return Stored(
-        key,
-        answer["ContentLength"],
-        answer["ETag"],
-        Headers(answer.get("ContentType", ""), answer.get("CacheControl"), answer.get("ContentEncoding")),
-        digest if _SHA256.fullmatch(digest) else None,
-        metadata,
-    )
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from botocore.config import Config
 
-from sitemap_ops.errors import TargetError
+from sitemap_ops.errors import ConflictError, TargetError
 from sitemap_ops.storage import Headers, Traits
 from sitemap_ops.storage.folder import FolderStore
 from sitemap_ops.storage.probe import PROBE_PREFIX, REMEMBERED, check_stores
@@ -121,6 +121,21 @@ def test_a_store_that_has_no_conditions_is_one_that_ignores_them(behind: S3Store
 
     proxy.take = unsupported  # type: ignore[method-assign]
     assert behind.probe().ignored == "If-None-Match and If-Match"
+
+
+def test_such_a_store_can_be_used_where_it_is_accepted(behind: S3Store, proxy: FaultProxy) -> None:
+    """Then a look before each write is all there is between two runs."""
+
+    def put(**options: Any) -> Any:
+        proxy.faults.append(Fault("answer", "PUT", status=501, code="NotImplemented"))
+        return behind.put("k", b"x" if "if_none_match" in options else b"y", TEXT, **options)
+
+    first = put(if_none_match=True)
+    second = put(if_match=first.etag)
+    for options in ({"if_none_match": True}, {"if_match": first.etag}):
+        with pytest.raises(ConflictError):
+            put(**options)
+    assert behind.get("k") == (b"y", second)
 
 
 def test_a_store_is_asked_once(behind: S3Store, proxy: FaultProxy, tmp_path: Path) -> None:
