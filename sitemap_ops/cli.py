@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sitemap_ops import __version__
+from sitemap_ops.cli_releases import add_commands
 from sitemap_ops.errors import GuardError, SitemapOpsError
 
 if TYPE_CHECKING:
@@ -81,6 +82,8 @@ def _parser() -> argparse.ArgumentParser:
     normalize.add_argument("--base", metavar="URL", help="what relative URLs resolve against")
     normalize.add_argument("--charset", help="the server's charset, where it is not UTF-8")
     normalize.set_defaults(run=_normalize)
+
+    add_commands(commands)
     return parser
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -39,11 +40,22 @@ def key_of(number: int) -> str:
 def release_of(pages: Mapping[str, bytes]) -> tuple[list[RenderedShard], dict[str, bytes]]:
     """The shards and bodies of XML documents by key."""
     bodies = {key: compress(xml) for key, xml in pages.items()}
-    shards = [
-        RenderedShard(key, "main", "pages", xml.count(b"<url>"), len(xml), len(bodies[key]), sha256(xml).hexdigest())
-        for key, xml in pages.items()
-    ]
-    return shards, bodies
+    return [shard_of(key, xml, len(bodies[key])) for key, xml in pages.items()], bodies
+
+
+def shard_of(key: str, xml: bytes, size: int) -> RenderedShard:
+    locs = [loc.decode() for loc in re.findall(b"<loc>(.*?)</loc>", xml)]
+    return RenderedShard(
+        key,
+        "main",
+        "pages",
+        len(locs),
+        len(xml),
+        size,
+        sha256(xml).hexdigest(),
+        min(locs, default=""),
+        max(locs, default=""),
+    )
 
 
 def shop(count: int, **changed: bytes) -> dict[str, bytes]:

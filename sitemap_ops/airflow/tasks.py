@@ -35,10 +35,12 @@ Reference = dict[str, Any]
 def prepare(path: Path, run_id: str, as_of: datetime) -> Reference:
     """The run that all other tasks belong to. `as_of` is the run's `run_after`, which every kind of run has."""
     from sitemap_ops import steps
+    from sitemap_ops.airflow.connections import AirflowConnections
 
     with _message_first():
         digest = _digest(path)
-        return _small({**steps.prepare(load_site(path), run_id=run_id, as_of=as_of), "site_digest": digest})
+        run = steps.prepare(load_site(path), run_id=run_id, as_of=as_of, connections=AirflowConnections())
+        return _small({**run, "site_digest": digest})
 
 
 def extract(path: Path, run: Reference, section: str) -> Reference:

@@ -72,6 +72,28 @@ def check(
     ]
 
 
+def check_sets(guards: Guards, entries: Mapping[str, int], baseline: Mapping[str, int] | None) -> list[GuardResult]:
+    """The findings for file sets besides the whole: an audience's files must not vanish where the sections look well.
+
+    entries, baseline: by set, now and in the live release, without the windowed ones, which time empties. A set that
+    lost more than the site's `max_drop` allows fails; one that is new or not asked for any more is told of.
+    """
+    if baseline is None:
+        return []
+    results = []
+    for name, now in entries.items():
+        was = baseline.get(name, 0)
+        if was:
+            results += _drop(f"the file set {name!r}", guards, was, now)
+        else:
+            results.append(_told("baseline", name, f"The file set {name!r} is new; it is compared from now on."))
+    return results + [
+        _told("baseline", name, f"The file set {name!r} is not made any more; its files leave.")
+        for name in baseline
+        if name not in entries
+    ]
+
+
 def enforce(results: Sequence[GuardResult], *, force: bool = False) -> None:
     """Raise GuardError where a guard failed, unless the publish is forced."""
     failed = [result for result in results if not result.passed]
@@ -131,8 +153,8 @@ def _sum(counts: Collection[SectionCount]) -> SectionCount:
 
 
 def _named(scope: str, *, inside: bool = False) -> str:
-    if scope == WHOLE:
-        return WHOLE if inside else "The whole site"
+    if scope.startswith("the "):
+        return scope if inside else f"T{scope[1:]}"
     return f"{'the' if inside else 'The'} section {scope!r}"
 
 

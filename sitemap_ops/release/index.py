@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from urllib.parse import quote, urljoin, urlsplit
+from urllib.parse import quote, unquote, urljoin, urlsplit
+
+from lxml import etree
 
 from sitemap_ops.errors import OutputError
 from sitemap_ops.release.manifest import ShardRecord
 from sitemap_ops.render.gzip import compress
 from sitemap_ops.render.index import render_index
+from sitemap_ops.storage.content import GZIP_MAGIC, DamagedContent, gunzip_blocks
+
+Listing = Sequence[tuple[str, str | None]]
+"""What an index lists: each file's URL and lastmod."""
+
+MAX_INDEX_BYTES = 52_428_800
 
 
 @dataclass(frozen=True)
@@ -23,21 +31,57 @@ class IndexFile:
 
 
 def index_files(
-    name: str, files_url: str, shards: Sequence[ShardRecord], max_files: int, *, schema_location: bool = False
+    name: str,
+    files_url: str,
+    shards: Sequence[ShardRecord],
+    max_files: int,
+    *,
+    guests: Listing = (),
+    schema_location: bool = False,
 ) -> list[IndexFile]:
-    """The indexes that list the shards, in order, `max_files` in each at most; none where there are no shards.
+    """The indexes that list the shards, in order, then `guests`; `max_files` in each at most, none for nothing to list.
 
     The first has the name itself, those after it `<stem>-2.xml`, `<stem>-3.xml`: side by side, for an index may not
     list an index (P-38). Raises OutputError for a shard whose URL would not be below `files_url`.
     """
+    entries = [*((url_of(files_url, shard.key), shard.lastmod) for shard in shards), *guests]
+    starts = range(0, len(entries), max_files)
+    return [
+        index_file(numbered(name, number), entries[start : start + max_files], schema_location=schema_location)
+        for number, start in enumerate(starts, 1)
+    ]
+
+
+def numbered(name: str, number: int) -> str:
+    """What a set's n-th index is called, the first being `name`."""
     stem, extension = name[: name.rindex(".xml")], name[name.rindex(".xml") :]
-    files = []
-    for number, start in enumerate(range(0, len(shards), max_files), 1):
-        listed = [(url_of(files_url, s.key), s.lastmod) for s in shards[start : start + max_files]]
-        xml = render_index(listed, schema_location=schema_location)
-        key = name if number == 1 else f"{stem}-{number}{extension}"
-        files.append(IndexFile(key, compress(xml) if key.endswith(".gz") else xml, sha256(xml).hexdigest()))
-    return files
+    return name if number == 1 else f"{stem}-{number}{extension}"
+
+
+def index_file(key: str, entries: Listing, *, schema_location: bool = False) -> IndexFile:
+    xml = render_index(entries, schema_location=schema_location)
+    return IndexFile(key, compress(xml) if key.endswith(".gz") else xml, sha256(xml).hexdigest())
+
+
+def listed_by(body: bytes) -> list[tuple[str, str | None]] | None:
+    """What an index lists, whoever made it; None where the bytes are no index.
+
+    A document type is not expanded, and nothing is fetched for it.
+    """
+    try:
+        blocks = gunzip_blocks([body], limit=MAX_INDEX_BYTES) if body.startswith(GZIP_MAGIC) else [body]
+        parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True)
+        root = etree.fromstring(b"".join(blocks), parser)
+    except (DamagedContent, etree.XMLSyntaxError, ValueError):
+        return None
+    if root is None or etree.QName(root).localname != "sitemapindex":
+        return None
+    found = ((_text(entry, "loc"), _text(entry, "lastmod")) for entry in root.iterchildren("{*}sitemap"))
+    return [(loc, lastmod or None) for loc, lastmod in found if loc]
+
+
+def _text(entry: etree._Element, name: str) -> str:
+    return (entry.findtext(f"{{*}}{name}") or "").strip()
 
 
 def url_of(files_url: str, key: str) -> str:
@@ -55,3 +99,13 @@ def url_of(files_url: str, key: str) -> str:
     ):
         raise OutputError(f"{key!r} has no URL below {files_url}: its URL would be {url}.")
     return url
+
+
+def key_of(files_url: str, url: str) -> str | None:
+    """The object that crawlers fetch at a URL: what `url_of` undoes; None for one that is not below `files_url`."""
+    base = files_url if files_url.endswith("/") else f"{files_url}/"
+    key = unquote(url.removeprefix(base), errors="strict") if url.startswith(base) else ""
+    try:
+        return key if key and url_of(files_url, key) == url else None
+    except OutputError:
+        return None

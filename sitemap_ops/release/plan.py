@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from sitemap_ops.errors import OutputError, TargetError
 from sitemap_ops.parallel import ordered_map
-from sitemap_ops.release.headers import headers_of, same_headers
-from sitemap_ops.release.manifest import Manifest, ShardRecord
-from sitemap_ops.storage import Store
+from sitemap_ops.release.headers import check_body, headers_of, same_headers
+from sitemap_ops.release.manifest import ShardRecord
+from sitemap_ops.storage import Store, Stored
 
 Action = Literal["added", "changed", "unchanged", "removed"]
 Put = Literal["create", "replace"]
@@ -24,7 +25,7 @@ CONCURRENT_REQUESTS = 8
 
 @dataclass(frozen=True)
 class RenderedShard:
-    """One sitemap file as the sharding made it. Sizes are bytes before and after gzip, `sha256` is before gzip.
+    """One sitemap file as the sharding made it. Sizes are bytes before gzip and as it is put, `sha256` is before gzip.
 
     first_loc, last_loc: of its entries, in the order of the section; empty where that is not known. They tell which
     shard gains URLs from which, and so which has to be put first.
@@ -43,7 +44,9 @@ class RenderedShard:
 
 @dataclass(frozen=True)
 class PlannedShard:
-    """One file's fate; `etag` is that of the object in the target which a put replaces."""
+    """One file's fate. put: "create" may be done by any run, for nothing lists what is made; "replace" by the owner of
+    the live release alone. `etag` is that of the object in the target which a put replaces, None where there is none.
+    """
 
     key: str
     set: str
@@ -70,47 +73,88 @@ class Plan:
         return [shard for shard in self.shards if shard.put == put]
 
     @property
+    def repaired(self) -> list[str]:
+        """Files that should have been right: the target had lost or altered them."""
+        return [shard.key for shard in self.shards if shard.put and shard.action == "unchanged"]
+
+    @property
     def upload_bytes(self) -> int:
         """Bytes, compressed, that the target has to get."""
         return sum(shard.gzip_bytes for shard in self.shards if shard.put)
 
 
-def make_plan(shards: Sequence[RenderedShard], previous: Manifest | None, target: Store) -> Plan:
+def make_plan(shards: Sequence[RenderedShard | ShardRecord], previous: Sequence[ShardRecord], target: Store) -> Plan:
     """Compare a release with the one before and with what the target really holds, by digest and headers (C-15).
 
     Asks the target about every file; writes nothing. Raises TargetError where the target can't be asked.
     """
-    known = {shard.key: shard for shard in previous.shards} if previous else {}
+    known = {shard.key: shard for shard in previous}
 
-    def planned(shard: RenderedShard) -> PlannedShard:
+    def planned(shard: RenderedShard | ShardRecord) -> PlannedShard:
         before = known.get(shard.key)
         action: Action = "added" if before is None else "unchanged" if before.sha256 == shard.sha256 else "changed"
-        put, etag = _put(shard, target)
-        return PlannedShard(
-            shard.key,
-            shard.set,
-            shard.section,
-            action,
-            put,
-            shard.entries,
-            shard.xml_bytes,
-            shard.gzip_bytes,
-            shard.sha256,
-            etag,
-        )
-
-    def removed(gone: ShardRecord) -> PlannedShard:
-        sizes = gone.entries, gone.xml_bytes, gone.gzip_bytes
-        return PlannedShard(gone.key, gone.set, gone.section, "removed", None, *sizes, gone.sha256)
+        found = target.head(shard.key)
+        put: Put | None = None
+        if found is None:
+            put = "replace" if action == "changed" else "create"
+        elif not is_right(found, shard, target):
+            put = "replace"
+        return _planned(shard, action, put, found.etag if found else None)
 
     listed = {shard.key for shard in shards}
     kept = ordered_map(planned, shards, workers=CONCURRENT_REQUESTS)
-    return Plan((*kept, *(removed(shard) for shard in known.values() if shard.key not in listed)))
+    gone = (_planned(shard, "removed", None, None) for shard in known.values() if shard.key not in listed)
+    return Plan((*kept, *gone))
 
 
-def _put(shard: RenderedShard, target: Store) -> tuple[Put | None, str | None]:
-    found = target.head(shard.key)
-    if found is None:
-        return "create", None
-    right = found.sha256 == shard.sha256 and same_headers(found.headers, headers_of(shard.key, shard.sha256))
-    return (None if right else "replace"), found.etag
+def is_right(found: Stored, shard: RenderedShard | ShardRecord, target: Store) -> bool:
+    """Whether an object is what a release wants under its name.
+
+    The digest that a store gives may have been copied from a whole object to a damaged one: where the size is not the
+    expected one, the body itself is read (exactly one gzip layer, C-6). Another codec's bytes are right (C-12).
+    """
+    headers = headers_of(shard.key, shard.sha256)
+    if found.sha256 != shard.sha256 or not same_headers(found.headers, headers):
+        return False
+    if found.size == shard.gzip_bytes:
+        return True
+    got = target.get(shard.key)
+    try:
+        return got is not None and check_body(shard.key, got[0], headers) == shard.sha256
+    except OutputError:
+        return False
+
+
+def check_still_right(plan: Plan, target: Store) -> None:
+    """Look again, before a commit, at every file that the release lists and that will not be put (C-18).
+
+    Raises TargetError for one that was changed or removed while the run was at work.
+    """
+
+    def check(shard: PlannedShard) -> None:
+        found = target.head(shard.key)
+        headers = headers_of(shard.key, shard.sha256)
+        if found is None or found.etag != shard.etag or not same_headers(found.headers, headers):
+            raise TargetError(
+                f"{target.uri}{shard.key} was {'changed' if found else 'removed'} while this run was at work, and the"
+                " live site was left as it was: find out what else writes there, and run again."
+            )
+
+    unput = [shard for shard in plan.shards if shard.put is None and shard.action != "removed"]
+    for _ in ordered_map(check, unput, workers=CONCURRENT_REQUESTS):
+        pass
+
+
+def _planned(shard: RenderedShard | ShardRecord, action: Action, put: Put | None, etag: str | None) -> PlannedShard:
+    return PlannedShard(
+        key=shard.key,
+        set=shard.set,
+        section=shard.section,
+        action=action,
+        put=put,
+        entries=shard.entries,
+        xml_bytes=shard.xml_bytes,
+        gzip_bytes=shard.gzip_bytes,
+        sha256=shard.sha256,
+        etag=etag,
+    )

@@ -1,12 +1,4 @@
-"""From rendered shards to a live release (DESIGN 7, PUB-01, PUB-06, PUB-07).
-
-    read current ─▶ plan ─▶ intent ─▶ put new files, read them back ─▶ manifest ─▶ swap current: the commit
-                                           indexes, read back ◀─ put changed files, read them back ◀─┘
-
-Until the commit nothing that the live site lists is touched, so a run that loses the swap has harmed nothing. After it
-the public files follow. A run that was cut off there leaves a live site of whole, valid files; the next run compares
-with what the target really holds, and so completes it.
-"""
+"""From rendered shards to a live release (DESIGN 7, PUB-01, PUB-06, PUB-07)."""
 
 from __future__ import annotations
 
@@ -16,15 +8,20 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Protocol
 
-from sitemap_ops.errors import OutputError, TargetError
-from sitemap_ops.parallel import ordered_map
-from sitemap_ops.release.history import Before, commit, read_before, write_intent, write_manifest
-from sitemap_ops.release.index import IndexFile, url_of
-from sitemap_ops.release.manifest import Current, IndexRecord, Intent, Manifest, ShardRecord, Unlisted
-from sitemap_ops.release.plan import CONCURRENT_REQUESTS, Plan, PlannedShard, RenderedShard, make_plan
-from sitemap_ops.release.sets import ReleaseSet, set_indexes
-from sitemap_ops.release.writer import Owner, Writer
-from sitemap_ops.storage import Store, Stored
+from sitemap_ops.errors import ConflictError, OutputError
+from sitemap_ops.release.adopt import check_target_is_ours, lasting_guests
+from sitemap_ops.release.complete import complete
+from sitemap_ops.release.history import Before, Owner, find_manifest, read_before
+from sitemap_ops.release.index import url_of
+from sitemap_ops.release.left import DEFAULT_RETENTION, Retention
+from sitemap_ops.release.manifest import Manifest, Outcome, ShardRecord
+from sitemap_ops.release.plan import Plan, RenderedShard, make_plan
+from sitemap_ops.release.projection import index_heads
+from sitemap_ops.release.prune import NONE_PRUNED, Pruned
+from sitemap_ops.release.sets import Indexes, ReleaseSet, check_names, left_behind, set_indexes
+from sitemap_ops.release.transaction import Done, Progress, Transaction, Wanted
+from sitemap_ops.release.writer import Writer
+from sitemap_ops.storage import Store
 
 __all__ = ["PublishResult", "ReleaseSet", "RenderedShard", "publish"]
 
@@ -40,16 +37,31 @@ class PublishedSite(Protocol):
 
 @dataclass(frozen=True)
 class PublishResult:
-    """What was done; of a plan, what would be (`committed` is False, `epoch` the live one)."""
+    """What was done; of a plan, what would be (`committed` is False, `epoch` the live one).
+
+    indexes_removed: keys of those of the release before that nothing keeps up to date any more. completed: what was
+    put of the release before, which had been cut off while it was made public.
+    """
 
     release: str
     committed: bool
     epoch: int
     plan: Plan
     index_urls: tuple[str, ...]
+    indexes_removed: tuple[str, ...] = ()
     indexes_put: tuple[str, ...] = ()
     uploaded: int = 0
     uploaded_bytes: int = 0
+    completed: tuple[str, ...] = ()
+    pruned: Pruned = NONE_PRUNED
+
+    @property
+    def overwritten(self) -> tuple[str, ...]:
+        """The keys of files that are not what they were: a copy that a cache has of one is out of date."""
+        if not self.committed:
+            return ()
+        replaced = (shard.key for shard in self.plan.shards if shard.put == "replace")
+        return (*self.completed, *replaced, *self.indexes_put, *self.indexes_removed, *self.pruned.keys)
 
 
 def publish(
@@ -63,87 +75,101 @@ def publish(
     body: Callable[[str], bytes],
     target: Store,
     state: Store,
+    rejected: int | None = None,
+    outcome: Outcome = "published",
+    retention: Retention = DEFAULT_RETENTION,
     plan_only: bool = False,
     progress: Callable[[int, int], None] | None = None,
     allow_empty: bool = False,
     before: Before | None = None,
+    resumed: bool = False,
 ) -> PublishResult:
     """Make the shards, in the order given, the site's live release; every call that isn't a plan is a new epoch.
 
     as_of: the run's instant, aware; index lastmod of a shard whose content is new. sets: the file sets that the shards
     belong to, each with its own indexes; the first holds every entry. body: a shard's file as it is put, by key; called
-    from several threads, as often as needed. progress: told (files put, files to put). before: what `read_before` gave
-    at the start of the run; read now where it is None.
+    from several threads, as often as needed. rejected: rows, for the list of releases. progress: told (files put,
+    files to put). before: what `read_before` gave at the start of the run; read now where it is None. resumed: `before`
+    is this very run's release, which an earlier attempt committed (`committed_already`).
 
-    Files that the release no longer lists stay in the target, and in its manifest as `unlisted`. With `allow_empty`, a
-    release without shards removes the index too: an index that lists nothing is not valid (P-37).
+    Files that the release no longer lists stay in the target for a grace period, in its manifest as `unlisted`. With
+    `allow_empty`, a release without shards removes the indexes too: one that lists nothing is not valid (P-37).
 
     Raises OutputError for a body that is not what it has to be and for a release without shards, ConflictError where
-    another run committed first, TargetError where a store refuses, or the index is there but no release of this site.
+    another run committed first or since, TargetError where a store refuses, or the target has an index of another's.
     """
-    instant = _instant(as_of)
+    instant = instant_of(as_of)
     _check_shards(shards, allow_empty, site.site)
     before = before or read_before(state, site.site)
-    records = _records(shards, before.manifest, instant)
-    listed = set_indexes(sets, site.files_url, records)
-    indexes = [index for _, index in listed]
-    plan = make_plan(shards, before.manifest, target)
-    found = {index.key: target.head(index.key) for index in indexes}
-    _check_indexes_are_ours(found, indexes, before.manifest, target, state)
-    urls = tuple(url_of(site.files_url, index.key) for index in indexes)
+    own = before.manifest if resumed else None
+    completed = () if plan_only or resumed else complete(before, release, target, state)
+    base = Before(manifest=find_manifest(state, own.previous)) if own else before
+    live = base.manifest
+    records = own.shards if own else _records(shards, live, instant)
+    guests = own.guests if own else lasting_guests(live, site.files_url, target)
+    indexes = set_indexes(sets, site.files_url, records, guests)
+    if own:
+        _check_same(own, shards, indexes)
+    plan = make_plan(records, live.shards if live else (), target)
+    found = index_heads(indexes, target)
+    check_target_is_ours(found, indexes, before, target, state)
+    urls = tuple(url_of(site.files_url, index.key) for index in indexes.records)
     if plan_only:
-        return PublishResult(release, False, before.epoch, plan, urls)
-
-    stale = _indexes_to_remove(before.manifest, listed)
-    puts = [shard for shard in plan.shards if shard.put]
-    keys = tuple(sorted({shard.key for shard in puts} | {index.key for index in indexes} | set(stale)))
-    write_intent(state, Intent(site.site, release, run_id, instant, before.epoch, keys))
-    writer = Writer(target, body)
-    told = _Progress(progress, len(puts))
-    met = _create_new(writer, plan.to_put("create"), told)
-    replaced = plan.to_put("replace") + met
-    for _ in ordered_map(writer.check, replaced, workers=CONCURRENT_REQUESTS):
-        pass  # what is wrong has to show before the commit
-
-    manifest = Manifest(
-        site=site.site,
-        release=release,
-        run_id=run_id,
-        as_of=instant,
-        previous=before.current.manifest if before.current else None,
-        shards=records,
-        indexes=tuple(_index_record(each, index, found[index.key]) for each, index in listed),
-        unlisted=_unlisted(before.manifest, records, indexes, stale, instant),
-        sections=_entries_by_section(shards, sets[0]),
+        return PublishResult(release, False, before.epoch, plan, urls, left_behind(live, indexes.records))
+    transaction = Transaction(
+        wanted=Wanted(
+            site=site.site,
+            release=release,
+            run_id=run_id,
+            as_of=instant,
+            outcome=outcome,
+            shards=records,
+            indexes=indexes,
+            sections=_entries(shards, sets[0]),
+            rejected=rejected,
+            guests=guests,
+        ),
+        before=base,
+        plan=plan,
+        found=found,
+        target=target,
+        state=state,
+        writer=Writer(target, body),
+        retention=retention,
+        progress=Progress(progress, sum(shard.put is not None for shard in plan.shards)),
     )
-    key = write_manifest(state, manifest)
-    current = Current(site.site, before.epoch + 1, release, key, manifest.indexes)
-    owner = Owner(state, current, commit(state, before, current))
-
-    for _ in ordered_map(lambda shard: writer.replace(shard, owner), replaced, workers=CONCURRENT_REQUESTS):
-        told.one_more()
-    put = tuple(index.key for index in indexes if writer.put_index(index, found[index.key], owner))
-    if stale:
-        owner.check()
-        target.delete(stale)
-    return PublishResult(release, True, current.epoch, plan, urls, put, writer.files_sent, writer.bytes_sent)
+    done = _resume(transaction, before, state) if own else transaction.run()
+    return result_of(release, done, plan, urls, completed)
 
 
-def _create_new(writer: Writer, shards: Sequence[PlannedShard], told: _Progress) -> list[PlannedShard]:
-    """Put what the target does not have; gives the files that another run made meanwhile, for the owner to replace."""
-    met = []
-    for shard, done in zip(shards, ordered_map(writer.create, shards, workers=CONCURRENT_REQUESTS), strict=True):
-        if done:
-            told.one_more()
-        else:
-            met.append(shard)
-    return met
+def result_of(release: str, done: Done, plan: Plan, urls: tuple[str, ...], completed: tuple[str, ...]) -> PublishResult:
+    return PublishResult(
+        release=release,
+        committed=True,
+        epoch=done.epoch,
+        plan=plan,
+        index_urls=urls,
+        indexes_removed=done.indexes_removed,
+        indexes_put=done.indexes_put,
+        uploaded=done.uploaded,
+        uploaded_bytes=done.uploaded_bytes,
+        completed=completed,
+        pruned=done.pruned,
+    )
 
 
-def _instant(as_of: datetime) -> str:
+def instant_of(as_of: datetime) -> str:
+    """An instant as records and indexes hold it."""
     if as_of.tzinfo is None:
         raise ValueError("as_of has to be aware")
     return as_of.astimezone(UTC).isoformat(timespec="seconds")
+
+
+def _resume(transaction: Transaction, before: Before, state: Store) -> Done:
+    assert before.current
+    assert before.etag
+    assert before.manifest
+    return transaction.resume(Owner(state, before.current, before.etag, transaction.wanted.release), before.manifest)
 
 
 def _check_shards(shards: Sequence[RenderedShard], allow_empty: bool, site: str) -> None:
@@ -152,80 +178,35 @@ def _check_shards(shards: Sequence[RenderedShard], allow_empty: bool, site: str)
             f"The release of {site} has no URLs, and would take the whole sitemap away: look at the sources and the"
             " rejects; if it is right, set allow_empty in the site file."
         )
+    check_names(shard.key for shard in shards)
 
 
-def _records(shards: Sequence[RenderedShard], previous: Manifest | None, instant: str) -> tuple[ShardRecord, ...]:
-    """lastmod moves only where the content does (P-41)."""
-    known = {(shard.key, shard.sha256): shard.lastmod for shard in previous.shards} if previous else {}
-    return tuple(ShardRecord(**vars(shard), lastmod=known.get((shard.key, shard.sha256), instant)) for shard in shards)
+def _records(shards: Sequence[RenderedShard], live: Manifest | None, instant: str) -> tuple[ShardRecord, ...]:
+    """lastmod moves only where the content does (P-41), and the size is that of the object that is there."""
+    known = {(shard.key, shard.sha256): shard for shard in live.shards} if live else {}
+    return tuple(
+        ShardRecord(**vars(shard) | {"gzip_bytes": same.gzip_bytes}, lastmod=same.lastmod)
+        if (same := known.get((shard.key, shard.sha256)))
+        else ShardRecord(**vars(shard), lastmod=instant)
+        for shard in shards
+    )
 
 
-def _check_indexes_are_ours(
-    found: dict[str, Stored | None],
-    indexes: Sequence[IndexFile],
-    previous: Manifest | None,
-    target: Store,
-    state: Store,
-) -> None:
-    ours = {index.key for index in previous.indexes} | {old.key for old in previous.unlisted} if previous else set()
-    for index in indexes:
-        there = found[index.key]
-        if there and index.key not in ours and there.sha256 != index.sha256:
-            raise TargetError(
-                f"{target.uri}{index.key} is there already, and {state.uri} knows no release of this site that made it:"
-                " point `state` to where earlier runs kept their releases, or move that file away once to start anew."
-            )
+def _check_same(own: Manifest, shards: Sequence[RenderedShard], indexes: Indexes) -> None:
+    """Raises ConflictError where an earlier attempt of this run published other content."""
+    was = [*((s.key, s.sha256) for s in own.shards), *((i.key, i.sha256) for i in own.indexes)]
+    now = [*((s.key, s.sha256) for s in shards), *((i.key, i.sha256) for i in indexes.records)]
+    if was != now:
+        raise ConflictError(
+            f"Release {own.release} of {own.site} is live already, committed by an earlier attempt of this run with"
+            " other content: start a new run."
+        )
 
 
-def _index_record(each: ReleaseSet, index: IndexFile, there: Stored | None) -> IndexRecord:
-    return IndexRecord(index.key, each.name, index.sha256, len(index.body), there.etag if there else None)
-
-
-def _indexes_to_remove(previous: Manifest | None, listed: Sequence[tuple[ReleaseSet, IndexFile]]) -> list[str]:
-    """Indexes of the release before that nothing keeps up to date any more: of a set that is gone or empty, or beyond
-    the last that its set needs now. One whose set got an index of another name stays for the grace period, since
-    robots.txt may still name it."""
-    keys = {index.key for _, index in listed}
-    kept = {record.set for record in previous.indexes if record.key in keys} if previous else set()
-    renamed = {each.name for each, _ in listed} - kept
-    return [
-        record.key
-        for record in (previous.indexes if previous else ())
-        if record.key not in keys and record.set not in renamed
-    ]
-
-
-def _unlisted(
-    previous: Manifest | None,
-    records: Sequence[ShardRecord],
-    indexes: Sequence[IndexFile],
-    removed: Sequence[str],
-    instant: str,
-) -> tuple[Unlisted, ...]:
-    if previous is None:
-        return ()
-    listed = {record.key for record in records} | {index.key for index in indexes}
-    since = dict.fromkeys([shard.key for shard in previous.shards] + [index.key for index in previous.indexes], instant)
-    since |= {file.key: file.since for file in previous.unlisted}
-    return tuple(Unlisted(key, since[key]) for key in sorted(since.keys() - listed - set(removed)))
-
-
-def _entries_by_section(shards: Sequence[RenderedShard], whole: ReleaseSet) -> dict[str, int]:
-    """Counted in the set that holds every entry: the others repeat them."""
+def _entries(shards: Sequence[RenderedShard], whole: ReleaseSet) -> dict[str, int]:
+    """By section, counted in the set that holds every entry: the others repeat them."""
     entries: Counter[str] = Counter()
     for shard in shards:
         if shard.set == whole.name:
             entries[shard.section] += shard.entries
     return dict(entries)
-
-
-class _Progress:
-    """Counts files put; called from the consuming thread only."""
-
-    def __init__(self, tell: Callable[[int, int], None] | None, total: int) -> None:
-        self._tell, self._done, self._total = tell, 0, total
-
-    def one_more(self) -> None:
-        self._done += 1
-        if self._tell:
-            self._tell(self._done, self._total)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from sitemap_ops.errors import ConflictError, OutputError
 from sitemap_ops.release.headers import check_body, headers_for, headers_of, same_headers
-from sitemap_ops.release.history import CURRENT, superseded
+from sitemap_ops.release.history import Owner
 from sitemap_ops.release.index import IndexFile
-from sitemap_ops.release.manifest import Current
 from sitemap_ops.release.plan import PlannedShard
 from sitemap_ops.storage import Headers, Store, Stored
 from sitemap_ops.storage.content import content_sha256
@@ -17,27 +15,16 @@ from sitemap_ops.storage.content import content_sha256
 _TRIES = 5
 
 
-@dataclass(frozen=True)
-class Owner:
-    """The holder of the epoch that was just committed: the only one who may overwrite public files."""
-
-    state: Store
-    current: Current
-    etag: str
-
-    def check(self) -> None:
-        """Raises ConflictError where another run has committed since."""
-        stored = self.state.head(CURRENT)
-        if stored is None or stored.etag != self.etag:
-            raise superseded(self.state, self.current)
-
-
 class Writer:
-    """Puts files of one release; safe for use by several threads."""
+    """Puts files of one release; safe for use by several threads. `body` gives a shard's file, as it is put, by key."""
 
     def __init__(self, target: Store, body: Callable[[str], bytes]) -> None:
         self._target, self._body = target, body
-        self._sent: list[int] = []
+        self._sent: list[tuple[str, int]] = []
+
+    @property
+    def keys_sent(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(key for key, _ in self._sent))
 
     @property
     def files_sent(self) -> int:
@@ -45,15 +32,22 @@ class Writer:
 
     @property
     def bytes_sent(self) -> int:
-        return sum(self._sent)
+        return sum(size for _, size in self._sent)
 
-    def check(self, shard: PlannedShard) -> None:
-        """Raises OutputError where a shard's body is not what the release says."""
-        self._checked_body(shard)
+    def checked(self, shard: PlannedShard) -> bytes:
+        """A shard's body. Raises OutputError where it is not what the release says."""
+        body = self._body(shard.key)
+        digest = check_body(shard.key, body, headers_of(shard.key, shard.sha256))
+        if digest != shard.sha256:
+            raise OutputError(
+                f"{shard.key} can't be published: its content is not what this run rendered (SHA-256 {digest[:16]}"
+                f" instead of {shard.sha256[:16]}); look at the `work` folder, and run again from the first step."
+            )
+        return body
 
-    def create(self, shard: PlannedShard) -> bool:
+    def create(self, shard: PlannedShard, body: bytes) -> bool:
         """Put a file that the target does not have; False where another run has made one of that name meanwhile."""
-        body, headers = self._checked_body(shard)
+        headers = headers_of(shard.key, shard.sha256)
         try:
             stored = self._put(shard.key, body, headers, shard.sha256, None)
             self._read_back(stored, body, headers, shard.sha256)
@@ -63,45 +57,45 @@ class Writer:
 
     def replace(self, shard: PlannedShard, owner: Owner) -> None:
         """Put a file over the one that is there."""
-        body, headers = self._checked_body(shard)
-        self._put_as_owner(shard.key, body, headers, shard.sha256, shard.etag, owner)
+        headers = headers_of(shard.key, shard.sha256)
+        self._put_as_owner(shard.key, self.checked(shard), headers, shard.sha256, shard.etag, owner)
 
-    def put_index(self, index: IndexFile, there: Stored | None, owner: Owner) -> bool:
-        """Make an index live; False where the one that is there needs no change."""
+    def put_index(self, index: IndexFile, etag: str | None, owner: Owner, *, instead_of: str | None = None) -> str:
+        """Make an index live in place of the one with this ETag; gives the ETag of what is there then.
+
+        instead_of: the digest of an index that is as good: a union that another attempt has left for the final one.
+        """
         headers = headers_for(index.key)
-        if there and there.sha256 == index.sha256 and same_headers(there.headers, headers):
-            return False
         check_body(index.key, index.body, headers)
-        owner.check()
-        self._put_as_owner(index.key, index.body, headers, index.sha256, there.etag if there else None, owner)
-        return True
-
-    def _checked_body(self, shard: PlannedShard) -> tuple[bytes, Headers]:
-        body, headers = self._body(shard.key), headers_of(shard.key, shard.sha256)
-        digest = check_body(shard.key, body, headers)
-        if digest != shard.sha256:
-            raise OutputError(
-                f"{shard.key} can't be published: its content is not what this run rendered (SHA-256 {digest[:16]}"
-                f" instead of {shard.sha256[:16]}); look at the `work` folder, and run again from the first step."
-            )
-        return body, headers
+        return self._put_as_owner(index.key, index.body, headers, index.sha256, etag, owner, instead_of)
 
     def _put(self, key: str, body: bytes, headers: Headers, sha256: str, etag: str | None) -> Stored:
         stored = self._target.put(key, body, headers, sha256=sha256, if_match=etag, if_none_match=etag is None)
-        self._sent.append(len(body))
+        self._sent.append((key, len(body)))
         return stored
 
     def _put_as_owner(
-        self, key: str, body: bytes, headers: Headers, sha256: str, etag: str | None, owner: Owner
-    ) -> None:
-        """Put over what is there; if that has changed since it was looked at, only as long as this run is the owner."""
+        self,
+        key: str,
+        body: bytes,
+        headers: Headers,
+        sha256: str,
+        etag: str | None,
+        owner: Owner,
+        instead_of: str | None = None,
+    ) -> str:
+        """Put over what is there, as long as this run is the owner, also if that has changed since it was looked at."""
         for _ in range(_TRIES):
+            owner.check()
             try:
                 stored = self._put(key, body, headers, sha256, etag)
-                return self._read_back(stored, body, headers, sha256)
+                self._read_back(stored, body, headers, sha256)
+                return stored.etag
             except ConflictError:
                 owner.check()
                 there = self._target.head(key)
+                if there and there.sha256 in (sha256, instead_of) and same_headers(there.headers, headers):
+                    return there.etag
                 etag = there.etag if there else None
         raise ConflictError(
             f"{self._target.uri}{key} was changed {_TRIES} times while release {owner.current.release} was put live:"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Literal
 
 from sitemap_ops.release.guards import GuardResult
 from sitemap_ops.release.manifest import IndexRecord
+from sitemap_ops.release.plan import PlannedShard
 from sitemap_ops.release.publish import PublishResult
 
 Report = dict[str, Any]
@@ -52,6 +53,57 @@ def build_report(
         "changed": _summed(section["changed"] for section in sections),
         "sections": {section["section"]: _section(section) for section in sections},
         "sets": {each["set"]: _set(each, shards) for each in assembled["sets"]},
+        **_published(published, [shard for shard in plan.shards if shard.action != "removed"]),
+        "guards": [asdict(result) for result in guards],
+        "findings": [*_uniform_lastmods(sections), *_left_indexes(old_indexes, published)],
+        "timings": {"extract": round(reading, 3), "assemble": assembled["seconds"], **timings},
+    }
+
+
+def rollback_report(
+    named: Mapping[str, str],
+    site: str,
+    restores: str,
+    sections: Mapping[str, int],
+    published: PublishResult,
+    *,
+    finished: str,
+    timings: dict[str, float],
+) -> Report:
+    """The report of a rollback, in the shape of a run's: no rows were read, nothing was judged.
+
+    named: release, run_id and as_of of the rollback. restores: the release whose files are live again. sections: its
+    entries.
+    """
+    shards = [shard for shard in published.plan.shards if shard.action != "removed"]
+    judged: dict[str, Any] = {"rows": 0, "rejected": {}, "changed": {}, "examples": {}}
+    return {
+        "schema": 1,
+        "site": site,
+        **named,
+        "started": named["as_of"],
+        "finished": finished,
+        "outcome": "rolled back",
+        "restores": restores,
+        "forced": False,
+        "rows_read": 0,
+        "entries": sum(sections.values()),
+        "duplicates": 0,
+        "rejected": {},
+        "changed": {},
+        "sections": {name: {**judged, "entries": entries} for name, entries in sections.items()},
+        "sets": {},
+        **_published(published, shards),
+        "guards": [],
+        "findings": [],
+        "timings": timings,
+    }
+
+
+def _published(published: PublishResult, shards: Sequence[PlannedShard]) -> dict[str, Any]:
+    """What became of the target. shards: all that the release lists."""
+    plan = published.plan
+    return {
         "shards": {
             "total": len(shards),
             **{action: plan.count(action) for action in ("added", "changed", "removed", "unchanged")},
@@ -62,14 +114,16 @@ def build_report(
             if shard.action != "unchanged"
         ],
         "bytes": {
-            "xml": sum(shard["xml_bytes"] for shard in shards),
-            "gzip": sum(shard["gzip_bytes"] for shard in shards),
+            "xml": sum(shard.xml_bytes for shard in shards),
+            "gzip": sum(shard.gzip_bytes for shard in shards),
             "uploaded": published.uploaded_bytes,
         },
         "indexes": list(published.index_urls),
-        "guards": [asdict(result) for result in guards],
-        "findings": [*_uniform_lastmods(sections), *_left_indexes(old_indexes, published)],
-        "timings": {"extract": round(reading, 3), "assemble": assembled["seconds"], **timings},
+        "indexes_removed": list(published.indexes_removed),
+        "epoch": published.epoch,
+        "repaired": plan.repaired,
+        "pruned": {"keys": list(published.pruned.keys), "held_back": published.pruned.held_back},
+        "completed_previous": list(published.completed),
     }
 
 
@@ -138,5 +192,5 @@ def _left_indexes(old: Sequence[IndexRecord], published: PublishResult) -> list[
             " new one in robots.txt, then delete it.",
         }
         for index in old
-        if index.key not in names
+        if index.key not in names and index.key not in published.indexes_removed
     ]

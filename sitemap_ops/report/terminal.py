@@ -70,6 +70,9 @@ def print_summary(report: dict[str, Any]) -> None:
         ("shards", _shards(shards)),
         *((f"set {name}", _set(made)) for name, made in report["sets"].items() if len(report["sets"]) > 1),
         ("bytes", f"{size['xml']:,} of XML, {size['gzip']:,} gzipped, {size['uploaded']:,} uploaded"),
+        *((("churn", _churn(report["churn"])),) if report["churn"]["entries"] else ()),
+        *((("repaired", " ".join(report["repaired"])),) if report["repaired"] else ()),
+        *((("pruned", _pruned(report["pruned"])),) if report["pruned"]["keys"] else ()),
         ("index", " ".join(report["indexes"]) or "none"),
         ("seconds", ", ".join(f"{step} {seconds:.1f}" for step, seconds in report["timings"].items())),
     ):
@@ -96,6 +99,15 @@ def _outcome(report: dict[str, Any]) -> str:
 
 def _counts(counts: dict[str, int]) -> str:
     return ", ".join(f"{code} {count:,}" for code, count in counts.items()) or "none"
+
+
+def _churn(churn: dict[str, Any]) -> str:
+    return f"{_counts(churn['entries'])} entries; {churn['shards_rewritten']:,} shards rewritten"
+
+
+def _pruned(pruned: dict[str, Any]) -> str:
+    told = f"{len(pruned['keys']):,} files that nothing has listed for long"
+    return f"{told}; {pruned['held_back']:,} more are left for the next runs" if pruned["held_back"] else told
 
 
 def _set(made: dict[str, Any]) -> str:

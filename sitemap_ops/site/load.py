@@ -16,7 +16,6 @@ from sitemap_ops.site.wording import problems_of
 
 NOT_YET: dict[str, frozenset[str] | None] = {
     "engine": frozenset({"spark"}),
-    "retention": None,
     "notify": None,
     "sections.alternates": None,
 }

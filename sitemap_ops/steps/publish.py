@@ -4,22 +4,31 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from sitemap_ops.connections import Connections
-from sitemap_ops.errors import GuardError
+from sitemap_ops.errors import GuardError, TargetError
 from sitemap_ops.filesets import file_sets
-from sitemap_ops.release.guards import GuardResult, SectionCount, check, enforce
-from sitemap_ops.release.history import read_before
-from sitemap_ops.release.publish import ReleaseSet, RenderedShard
+from sitemap_ops.release.complete import complete
+from sitemap_ops.release.guards import GuardResult, SectionCount, check, check_sets, enforce
+from sitemap_ops.release.history import Before, committed_already, fence_of, find_manifest, read_before
+from sitemap_ops.release.index import url_of
+from sitemap_ops.release.invalidate import invalidate
+from sitemap_ops.release.manifest import Manifest
+from sitemap_ops.release.publish import PublishResult, ReleaseSet, RenderedShard
 from sitemap_ops.release.publish import publish as publish_release
 from sitemap_ops.report.build import Report, build_report
 from sitemap_ops.site import Site
 from sitemap_ops.steps.assemble import REJECTS
+from sitemap_ops.steps.churn import churn_of
 from sitemap_ops.steps.run import Progress, Run, instant_of, no_progress, workspace_of
 from sitemap_ops.storage import Headers, Store, open_store
+from sitemap_ops.storage.probe import check_stores
 from sitemap_ops.workspace import Workspace
 
 REPORT_HEADERS = Headers("application/json")
@@ -40,33 +49,38 @@ def publish(
 
     plan_only: say what would change, and write nothing but the report, to state. force: publish in spite of the guards;
     the report says so. Raises GuardError, TargetError, ConflictError, OutputError; the live site is then as it was, or,
-    cut off after the commit, one that the next run completes.
+    cut off after the commit, one that the next run completes. An attempt of a run that has committed already, which is
+    what a retry after a crash can be, goes on from there.
     """
     started = time.monotonic()
-    target = open_store(site.target, connections, aws_conn_id=site.aws_conn_id, acl=site.acl)
-    state = open_store(site.state, connections, aws_conn_id=site.aws_conn_id)
+    target, state = stores_of(site, connections)
     with workspace_of(site, run, connections) as workspace:
         draft = workspace.read_json(assembled)
-        before = read_before(state, site.site)
-        guards = _guards(site, draft, before.sections)
-        stopped = not force and any(not guard.passed for guard in guards)
         shards = [RenderedShard(**shard) for shard in draft["shards"]]
+        past = _past(site, run, state, plan_only=plan_only)
+        findings = [] if plan_only else check_stores(target, state, allow_unsafe=site.allow_unsafe_store)
+        guards = _guards(site, draft, shards, past.live)
+        failed = any(not guard.passed for guard in guards)
+        stopped = failed and not force
+        if stopped and not plan_only:
+            complete(past.before, run["release"], target, state)
         result = publish_release(
             site=site,
             release=run["release"],
             run_id=run["run_id"],
             as_of=instant_of(run),
             shards=shards,
-            sets=[
-                ReleaseSet(each.name, each.index, each.limits.max_files_per_index, each.windowed, each.schema_location)
-                for each in file_sets(site)
-            ],
+            sets=release_sets(site),
             body=lambda key: workspace.fetch(f"shards/{key}").read_bytes(),
             target=target,
             state=state,
+            rejected=sum(count.rejected for count in _counts(draft).values()),
+            outcome="forced" if failed else "published",
+            retention=site.retention,
             allow_empty=site.allow_empty,
             plan_only=plan_only or stopped,
-            before=before,
+            before=past.before,
+            resumed=past.resumed,
             progress=lambda done, total: progress("publish", done, total),
         )
         report = build_report(
@@ -75,23 +89,95 @@ def publish(
             result,
             guards,
             outcome="planned" if plan_only else "stopped" if stopped else "published",
-            old_indexes=before.manifest.indexes if before.manifest else (),
-            forced=force and any(not guard.passed for guard in guards),
+            old_indexes=past.live.indexes if past.live else (),
+            forced=force and failed,
             finished=datetime.now(UTC).isoformat(timespec="seconds"),
             timings={"publish": round(time.monotonic() - started, 3)},
         )
+        report["findings"] += findings
+        report["churn"] = churn_of(result, past.live, shards, workspace, state)
+        if result.committed:
+            report["findings"] += after_publish(site, connections, result, target, state)
         report["files"] = _keep(report, workspace, state)
     if not plan_only:
         _enforce(guards, report, force=force)
     return report
 
 
-def _guards(site: Site, draft: dict[str, Any], baseline: dict[str, int] | None) -> list[GuardResult]:
-    counts = {
+def after_publish(
+    site: Site, connections: Connections, result: PublishResult, target: Store, state: Store
+) -> list[dict[str, str]]:
+    """Tell the CDN what has changed, and sweep up what killed runs left. Findings; nothing here can fail a publish."""
+    found = None
+    if site.cloudfront:
+        urls = [url_of(site.files_url, key) for key in result.overwritten]
+        found = invalidate(connections, site.aws_conn_id, site.cloudfront, urls, result.release)
+    for store in (target, state):
+        with suppress(TargetError):  # a policy need not allow it: a lifecycle rule does the same
+            store.sweep()
+    return [found] if found else []
+
+
+def stores_of(site: Site, connections: Connections) -> tuple[Store, Store]:
+    """The site's target and its state."""
+    return (
+        open_store(site.target, connections, aws_conn_id=site.aws_conn_id, acl=site.acl),
+        open_store(site.state, connections, aws_conn_id=site.aws_conn_id),
+    )
+
+
+def release_sets(site: Site) -> list[ReleaseSet]:
+    """The site's file sets, as releases know them."""
+    return [
+        ReleaseSet(each.name, each.index, each.limits.max_files_per_index, each.windowed, each.schema_location)
+        for each in file_sets(site)
+    ]
+
+
+@dataclass(frozen=True)
+class _Past:
+    """before: what the run goes on from. live: the release that it is compared with, which is the one before where an
+    earlier attempt of the run has committed (`resumed`)."""
+
+    before: Before
+    live: Manifest | None
+    resumed: bool
+
+
+def _past(site: Site, run: Run, state: Store, *, plan_only: bool) -> _Past:
+    before = read_before(state, site.site)
+    if plan_only or not committed_already(before, fence_of(run), run["release"]):
+        return _Past(before, before.manifest, False)
+    assert before.manifest
+    return _Past(before, find_manifest(state, before.manifest.previous), True)
+
+
+def _counts(draft: dict[str, Any]) -> dict[str, SectionCount]:
+    return {
         section["section"]: SectionCount(section["rows"], section["entries"], sum(section["rejected"].values()))
         for section in draft["sections"]
     }
-    return check(site.guards, counts, baseline, {section.name: section.guards for section in site.sections})
+
+
+def _guards(
+    site: Site, draft: dict[str, Any], shards: Sequence[RenderedShard], live: Manifest | None
+) -> list[GuardResult]:
+    """The sections' and the whole site's, and those of the sets besides the first, which is the whole."""
+    own = {section.name: section.guards for section in site.sections}
+    results = check(site.guards, _counts(draft), dict(live.sections) if live else None, own)
+    _, *others = release_sets(site)
+    windowed = {each.name for each in others if each.windowed}
+    made = Counter({each.name: 0 for each in others if not each.windowed})
+    for shard in shards:
+        if shard.set in made:
+            made[shard.set] += shard.entries
+    if live is None:
+        return results
+    was: Counter[str] = Counter()
+    for record in live.shards:
+        if record.set not in windowed | {release_sets(site)[0].name}:
+            was[record.set] += record.entries
+    return [*results, *check_sets(site.guards, made, was)]
 
 
 def _enforce(guards: Sequence[GuardResult], report: Report, *, force: bool) -> None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
-from sitemap_ops.connections import Connections
+from sitemap_ops.connections import Connections, EnvironmentConnections
+from sitemap_ops.release.history import read_fence
 from sitemap_ops.site import Site
+from sitemap_ops.storage import open_store
 from sitemap_ops.workspace import Workspace
 
 Progress = Callable[[str, int, int | None], None]
@@ -21,14 +24,16 @@ def no_progress(what: str, done: int, total: int | None) -> None:
     pass
 
 
-def prepare(site: Site, *, run_id: str, as_of: datetime) -> Run:
+def prepare(site: Site, *, run_id: str, as_of: datetime, connections: Connections | None = None) -> Run:
     """The run that all later steps belong to. The same run_id and instant give the same run, so a retry finds its work.
 
-    as_of: aware; the only clock that decides what goes into a file.
+    as_of: aware; the only clock that decides what goes into a file. connections: the environment's where None. The run
+    carries the fence (DESIGN 7): it can commit only as long as the release that is live now is the live one.
     """
+    state = open_store(site.state, connections or EnvironmentConnections(), aws_conn_id=site.aws_conn_id)
+    fence = read_fence(state, site.site)
     instant = as_of.astimezone(UTC).replace(microsecond=0)
-    suffix = hashlib.sha256(f"{site.site}\n{run_id}".encode()).hexdigest()[:8]
-    release = f"{instant:%Y%m%dT%H%M%SZ}-{suffix}"
+    release = release_id(site, run_id, instant)
     return {
         "site": site.site,
         "run_id": run_id,
@@ -36,7 +41,14 @@ def prepare(site: Site, *, run_id: str, as_of: datetime) -> Run:
         "release": release,
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "work": f"{site.work}{site.site}/{release}/",
+        "fence": asdict(fence),
     }
+
+
+def release_id(site: Site, run_id: str, as_of: datetime) -> str:
+    """What the release of a run is called: its instant, so that names sort by time, and a part of the run's own."""
+    suffix = hashlib.sha256(f"{site.site}\n{run_id}".encode()).hexdigest()[:8]
+    return f"{as_of.astimezone(UTC):%Y%m%dT%H%M%SZ}-{suffix}"
 
 
 def instant_of(run: Run) -> datetime:
