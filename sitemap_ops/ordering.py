@@ -16,12 +16,11 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from sitemap_ops.columns import arrow, frame
+from sitemap_ops.columns import frame, text_buffers
 from sitemap_ops.render.xml import EXTENSIONS, render_entries
 
 ENTRY_SCHEMA = pa.schema(
@@ -58,19 +57,13 @@ def distinct(entries: pa.Table, *, of_runs: bool = False) -> pa.Table:
     if not entries.num_rows:
         return entries
     loc = entries["loc"].chunk(0)
-    order = pc.sort_indices(loc) if of_runs else _sort_by_blocks(loc)
-    ordered = loc.take(order)
-    same = pc.equal(ordered.slice(1), ordered.slice(0, len(ordered) - 1)).to_numpy(zero_copy_only=False)
-    if same.any():
-        first = np.concatenate([[True], ~same])
-        double = np.flatnonzero(np.concatenate([same, [False]]) | ~first)
-        keep = first.copy()
-        keep[double] = False
-        keep[_survivors(entries.take(order.take(pa.array(double))), double, np.cumsum(first)[double])] = True
-        order = order.filter(pa.array(keep))
-        ordered = ordered.filter(pa.array(keep))
-    others = {name: entries[name].chunk(0).take(order) for name in entries.column_names if name != "loc"}
-    return pa.table({"loc": ordered, **others}, schema=entries.schema)
+    order = (pc.sort_indices(loc) if of_runs else _sort_by_blocks(loc)).to_numpy()
+    again = _equal_the_one_before(loc, order)
+    if again.any():
+        places = np.flatnonzero(again | np.append(again[1:], False))
+        lost = _lost(entries.take(pa.array(order[places])), np.cumsum(~again[places]))
+        order = np.delete(order, places[lost])
+    return entries.take(pa.array(order))
 
 
 def _sort_by_blocks(loc: pa.Array) -> pa.Array:
@@ -80,22 +73,49 @@ def _sort_by_blocks(loc: pa.Array) -> pa.Array:
     return order.take(pc.sort_indices(loc.take(order)))
 
 
-def _survivors(entries: pa.Table, positions: np.ndarray, groups: np.ndarray) -> np.ndarray:
-    """The position of each group's survivor."""
+def _equal_the_one_before(strings: pa.Array, order: np.ndarray) -> np.ndarray:
+    """Whether each string, in this order, equals the one before it. Only those of the same length are looked at."""
+    offsets, _ = text_buffers(strings)
+    lengths = np.diff(offsets)[order]
+    near = np.flatnonzero(lengths[1:] == lengths[:-1]) + 1
+    equal = pc.equal(strings.take(pa.array(order[near])), strings.take(pa.array(order[near - 1])))
+    again = np.zeros(len(order), bool)
+    again[near] = equal.to_numpy(zero_copy_only=False)
+    return again
+
+
+def _lost(entries: pa.Table, groups: np.ndarray) -> np.ndarray:
+    """Whether each entry gives way to another of its group, by the rule of `distinct`. groups: ascending numbers."""
+    section = entries[SECTION.name].to_numpy()
+    instant = entries["instant"].combine_chunks().cast(pa.float64()).fill_null(-np.inf).to_numpy()
+    order = np.lexsort((-instant, section, groups))
+    first = _differ(groups[order])
+    heads, group = np.flatnonzero(first), np.cumsum(first) - 1
+    survivors = order[heads]
+    rank = np.cumsum(first | _differ(section[order]) | _differ(instant[order]))
+    contends = rank == rank[heads][group]
+    tied = np.flatnonzero(contends & (np.bincount(group[contends])[group] > 1))
+    smallest: dict[int, tuple[bytes, int]] = {}
+    rendered = _rendered(entries.take(pa.array(order[tied])))
+    for number, contender in zip(group[tied].tolist(), zip(rendered, order[tied].tolist(), strict=True), strict=True):
+        smallest[number] = min(smallest.get(number, contender), contender)
+    for number, (_, row) in smallest.items():
+        survivors[number] = row
+    lost = np.ones(len(groups), bool)
+    lost[survivors] = False
+    return lost
+
+
+def _differ(values: np.ndarray) -> np.ndarray:
+    """Whether each value is another than the one before it; the first is."""
+    return np.append(True, values[1:] != values[:-1])
+
+
+def _rendered(entries: pa.Table) -> list[bytes]:
     rows = frame(entries)
     offsets, data = render_entries(rows, [name for name in EXTENSIONS if name in rows])
     text = data.tobytes()
-    candidates = pd.DataFrame(
-        {
-            "group": groups,
-            "section": entries["section"].to_numpy(),
-            "age": -arrow(rows["instant"]).cast(pa.float64()).to_numpy(zero_copy_only=False),
-            "rendered": [text[start:end] for start, end in pairwise(offsets)],
-            "position": positions,
-        }
-    )
-    ordered = candidates.sort_values(["group", "section", "age", "rendered"], na_position="last")
-    return ordered.drop_duplicates("group")["position"].to_numpy()
+    return [text[start:end] for start, end in pairwise(offsets)]
 
 
 def write_run(entries: pa.Table, path: Path) -> None:
