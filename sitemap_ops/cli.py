@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sitemap_ops import __version__
+from sitemap_ops.cli_diff import add_command as add_diff
 from sitemap_ops.cli_releases import add_commands
 from sitemap_ops.errors import GuardError, SitemapOpsError
 
@@ -83,6 +84,7 @@ def _parser() -> argparse.ArgumentParser:
     normalize.add_argument("--charset", help="the server's charset, where it is not UTF-8")
     normalize.set_defaults(run=_normalize)
 
+    add_diff(commands)
     add_commands(commands)
     return parser
 
