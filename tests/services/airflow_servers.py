@@ -53,7 +53,7 @@ class AirflowServers:
 @contextmanager
 def airflow_servers(airflow: Airflow) -> Iterator[AirflowServers]:
     """The three servers of an Airflow, up and healthy."""
-    port = _free_port()
+    port = free_port()
     url = f"http://127.0.0.1:{port}"
     variables = airflow.variables | {
         "AIRFLOW__API__HOST": "127.0.0.1",
@@ -111,7 +111,7 @@ def _request(url: str, body: dict[str, Any] | None = None, *, method: str = "GET
         raise OSError(f"{method} {url}: {error.code} {error.read()[:500]!r}") from None
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
