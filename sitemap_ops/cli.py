@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sitemap_ops import __version__
+from sitemap_ops.cli_audit import add_command as add_audit
 from sitemap_ops.cli_diff import add_command as add_diff
 from sitemap_ops.cli_releases import add_commands
 from sitemap_ops.errors import GuardError, SitemapOpsError
@@ -84,6 +85,7 @@ def _parser() -> argparse.ArgumentParser:
     normalize.add_argument("--charset", help="the server's charset, where it is not UTF-8")
     normalize.set_defaults(run=_normalize)
 
+    add_audit(commands)
     add_diff(commands)
     add_commands(commands)
     return parser
@@ -96,6 +98,7 @@ def _build(arguments: argparse.Namespace) -> int:
     from sitemap_ops.report.terminal import StepProgress, print_summary
     from sitemap_ops.site import load_site
     from sitemap_ops.steps import assemble, cleanup, extract, prepare, publish
+    from sitemap_ops.steps.notify import notify
 
     site = load_site(arguments.site)
     connections = EnvironmentConnections()
@@ -114,12 +117,26 @@ def _build(arguments: argparse.Namespace) -> int:
         raise
     finally:
         cleanup(site, run, connections)
+    if site.notify and report["outcome"] == "published":
+        report["notified"] = notify(site, report["release"], connections)
     if arguments.json:
         _print_json(report)
     else:
         print_summary(report)
+        _print_notified(report.get("notified", ()))
     would_stop = not report["forced"] and any(not guard["passed"] for guard in report["guards"])
     return EXIT_STOPPED if would_stop else EXIT_DONE
+
+
+def _print_notified(results: Sequence[dict[str, Any]]) -> None:
+    """Who was told, and what failed: a warning, since the release is public."""
+    for each in results:
+        print(f"{each['channel']}: {'warning: ' if each['outcome'] == 'failed' else ''}{each['told']}")
+        for line in each.get("lines", ()):
+            print(f"  {line}")
+        for finding in each["findings"]:
+            if finding["advice"] != each["told"]:
+                print(f"  {finding['level']} {finding['code']}: {finding['advice']}")
 
 
 def _print_json(report: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ than it says.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
@@ -27,9 +28,17 @@ from sitemap_ops.validate import validate
 from sitemap_ops.validate.findings import Validation
 from sitemap_ops.validate.hosts import origin_of
 
-__all__ = ["audit"]
+__all__ = ["Audited", "audit"]
 
 Progress = Callable[[str, int, int | None], None]
+
+
+@dataclass(frozen=True)
+class Audited:
+    """report: JSON-able. validation: the findings in it, as `validate.output` shows them."""
+
+    report: AuditReport
+    validation: Validation
 
 
 def audit(
@@ -39,8 +48,8 @@ def audit(
     *,
     now: datetime | None = None,
     progress: Progress = lambda what, done, total: None,
-) -> AuditReport:
-    """Read the indexes at these URLs and all they list, then ask for the sampled pages. Returns the report.
+) -> Audited:
+    """Read the indexes at these URLs and all they list, then ask for the sampled pages.
 
     asked: sample, seed, rate and limits. now: held against lastmods and file times. progress: told ("validate", files
     done, known) and ("audit", pages done, sampled). Raises UsageError where the site is at a private address and that
@@ -68,7 +77,9 @@ def audit(
             _add(result, found)
         crawled = _pages(site, asked, sample.urls(), Fetcher(pools, watch), result, progress)
         pools.clear()
-    return build_audit_report(site, asked, indexes, result, crawled, started=started, finished=datetime.now(UTC))
+    finished = datetime.now(UTC)
+    report = build_audit_report(site, asked, indexes, result, crawled, started=started, finished=finished)
+    return Audited(report, result)
 
 
 def _check(guard: Guard, address: str) -> None:

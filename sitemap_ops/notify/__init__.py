@@ -7,7 +7,7 @@ Google and Bing had of it is gone (P-59, C-106).
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -41,18 +41,20 @@ def notify(
     target: Store,
     state: Store,
     *,
+    sets: Mapping[str, str] | None = None,
     entries: int | None = None,
 ) -> list[dict[str, Any]]:
     """Tell every channel that the site file names; one result each, JSON-able, and no exception.
 
     indexes: the URLs of the public indexes. changed: gives the URLs that the release added, changed or removed.
-    entries: how many URLs the site has, if that is known. A result has `channel`, `outcome` (told, failed), `told` (a
+    sets: the file set of an index by its URL, so that no engine is told of another's. entries: how many URLs the site
+    has, if that is known. A result has `channel`, `outcome` (told, failed), `told` (a
     sentence), `findings` (a failure is the warning notify-failed) and what the channel counts; none holds a secret.
     """
     asked = site.notify
     if asked is None or not indexes:
         return []
-    published = Published(site, indexes, changed, connections, target, state, entries)
+    published = Published(site, indexes, changed, connections, target, state, sets or {}, entries)
     results = [_result("robots", partial(robots.tell, published), [])] if asked.robots else []
     for channel, tell in _APIS.items():
         if conn_id := getattr(asked, channel):

@@ -43,12 +43,13 @@ def tell(published: Published, credentials: Credentials) -> Told:
         raise Failed(f"The connection {credentials.conn_id!r} holds no API key: put it into its password.")
     api = Api("Bing Webmaster", credentials.base_url or BASE_URL, credentials.secrets())
     site_url = str(credentials.extra.get("site_url") or published.site.base_url)
-    for index in published.indexes:
+    indexes = published.indexes_for("bing")
+    for index in indexes:
         query = {"apikey": credentials.token}
         answer = api.json("POST", PATH, {"siteUrl": site_url, "feedUrl": index}, query=query)
         if answer.status != 200 and _code(answer) != ALREADY_EXISTS:
             raise Failed(f"Bing Webmaster refuses {index}: {_explained(answer)}.")
-    return Told("Bing Webmaster was sent every index.", {"submitted": list(published.indexes)})
+    return Told("Bing Webmaster was sent every index.", {"submitted": indexes})
 
 
 def _code(answer: Answer) -> int | None:

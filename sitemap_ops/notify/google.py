@@ -45,7 +45,7 @@ def tell(published: Published, credentials: Credentials) -> Told:
     named = credentials.extra.get("site_url")
     try:
         property_url = str(named) if named else _property(api, published.site.base_url, key["client_email"])
-        return _submitted(api, property_url, published.indexes)
+        return _submitted(api, property_url, published.indexes_for("google"))
     except Failed as failure:
         raise Failed(without(failure.told, secrets)) from None
 

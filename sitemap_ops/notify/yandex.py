@@ -48,15 +48,16 @@ def tell(published: Published, credentials: Credentials) -> Told:
     api = Api("Yandex Webmaster", credentials.base_url or BASE_URL, credentials.secrets(), headers)
     path = _sitemaps_path(api, published.site.base_url)
     there = dict(_listed(api, path))
+    indexes = published.indexes_for("yandex")
     ours = _remembered(published.state)
     added: list[str] = []
     gone: list[str] = []
     try:
-        for url in published.indexes:
+        for url in indexes:
             if url not in there and (sitemap_id := _add(api, path, url)):
                 ours[url] = sitemap_id
                 added.append(url)
-        for url in [each for each in ours if each not in published.indexes]:
+        for url in [each for each in ours if each not in indexes]:
             _delete(api, path, ours[url])
             del ours[url]
             gone.append(url)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
-from typing import Any
 
+from sitemap_ops.audit import Audited
 from sitemap_ops.audit import audit as look_at
 from sitemap_ops.connections import Connections
 from sitemap_ops.release.history import read_before
@@ -26,8 +26,10 @@ def audit(
     as_of: datetime,
     asked: Audit | None = None,
     progress: Progress = no_progress,
-) -> tuple[dict[str, Any], str]:
-    """Look at every public index of the site, its files and a sample of its pages; gives the report and where it lies.
+) -> tuple[Audited, str]:
+    """Look at every public index of the site, its files and a sample of its pages.
+
+    Returns what was found, and the report's URI.
 
     asked: in place of the site file's `audit`, or of the defaults where it has none. The same run_id and instant
     overwrite their report. Raises UsageError for a site at a private address that was not allowed, TargetError where
@@ -35,10 +37,10 @@ def audit(
     """
     state = open_store(site.state, connections, aws_conn_id=site.aws_conn_id)
     indexes = live_indexes(site, state)
-    report = look_at(site, indexes, asked or site.audit or Audit(), now=as_of, progress=progress)
+    audited = look_at(site, indexes, asked or site.audit or Audit(), now=as_of, progress=progress)
     key = f"{FOLDER}{prepare(site, run_id=run_id, as_of=as_of)['release']}.json"
-    state.put(key, json.dumps(report, indent=2, ensure_ascii=False).encode(), HEADERS)
-    return report, f"{state.uri}{key}"
+    state.put(key, json.dumps(audited.report, indent=2, ensure_ascii=False).encode(), HEADERS)
+    return audited, f"{state.uri}{key}"
 
 
 def live_indexes(site: Site, state: Store) -> list[str]:

@@ -23,7 +23,7 @@ def audited(folder: Path, monkeypatch: pytest.MonkeyPatch, site: Site, **asked: 
         settings = Audit.model_validate(
             {"sample": site.urls, "rate": 1e6, "concurrency": 8, "slow": SLOW / 2, "allow_private": True} | asked
         )
-        report = audit(site_of(folder, root), [f"{root}sitemap.xml"], settings)
+        report = audit(site_of(folder, root), [f"{root}sitemap.xml"], settings).report
     assert found(report) == site.expected(root)
     assert report["urls"] == report["pages"]["asked"] == site.urls
     assert sum(kind["count"] for kind in report["counts"]) == len(report["findings"])

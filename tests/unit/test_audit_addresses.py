@@ -108,7 +108,7 @@ def test_name_that_turns_private_during_the_audit(
     port = int(web.url.rstrip("/").rpartition(":")[2])
     monkeypatch.setattr(socket, "getaddrinfo", resolver([PUBLIC], [PUBLIC], ["127.0.0.1"]))
     root = f"http://turncoat.example:{port}/"
-    report = audit(site_of(tmp_path, root), [f"{root}sitemap.xml"], Audit())
+    report = audit(site_of(tmp_path, root), [f"{root}sitemap.xml"], Audit()).report
     assert web.asked == []
     assert found(report) == {(f"{root}sitemap.xml", "unreachable"): 1}
     assert "is 127.0.0.1, a private address" in report["findings"][0]["message"]
@@ -122,7 +122,7 @@ def test_site_at_a_private_address(tmp_path: Path, web: WebService) -> None:
     ):
         audit(site, [f"{web.url}sitemap.xml"], Audit())
     assert web.asked == []
-    assert audit(site, [f"{web.url}sitemap.xml"], Audit(allow_private=True))["worst"] == "error"
+    assert audit(site, [f"{web.url}sitemap.xml"], Audit(allow_private=True)).validation.worst == "error"
     assert "/sitemap.xml" in web.asked
 
 
@@ -138,7 +138,7 @@ def test_what_files_and_pages_name_is_not_asked(
         web.answers["/p"] = Answer(b"", 302, {"Location": f"{neighbour.url}secret"})
         web.answers["/robots.txt"] = Answer(b"", 302, {"Location": "/r.txt"})
         site = site_of(tmp_path, root)
-        report = audit(site, [f"{root}sitemap.xml"], Audit(allow_private=True))
+        report = audit(site, [f"{root}sitemap.xml"], Audit(allow_private=True)).report
         assert neighbour.asked == []
         assert set(looked_up) <= {"www.shop.example", "127.0.0.1"}
         assert report["pages"]["statuses"] == {"302": 1}

@@ -169,7 +169,7 @@ def audited(
     web.answers["/sitemap.xml"] = sitemap("urlset", *(f"{root}{path}" for path in paths))
     web.answers.setdefault("/robots.txt", Answer(f"Sitemap: {root}sitemap.xml".encode()))
     settings = Audit.model_validate({"allow_private": True, "rate": 1e6, "concurrency": 1} | asked)
-    report = audit(site_of(tmp_path, root), [f"{root}sitemap.xml"], settings)
+    report = audit(site_of(tmp_path, root), [f"{root}sitemap.xml"], settings).report
     report["root"] = root
     return report
 
