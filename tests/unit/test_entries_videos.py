@@ -1,7 +1,5 @@
 """The video extension: which videos are written, in what form each tag is, and what is said about the rest."""
 
-
-
 from __future__ import annotations
 
 import json
