@@ -27,22 +27,25 @@ PROBE_PREFIX = f"{OWN_PREFIX}probe-"
 """What a probe's key starts with: it lives for a second, and `Store.sweep` removes what a killed run left."""
 
 REMEMBERED = "stores.json"
-"""The key in `state` of what earlier probes found, by each store's `place`."""
+"""The key in `state` of what earlier probes found of good stores, by each one's `place`."""
+
+_ASKS = 3
 
 _HEADERS = Headers("application/json", "no-store")
 _KNOWN = TypeAdapter(dict[str, Traits])
 
 
 def check_stores(target: Store, state: Store, *, allow_unsafe: bool = False) -> list[dict[str, str]]:
-    """The findings about a site's stores. Each store is asked once: `state` remembers the answers.
+    """The findings about a site's stores. A good store is asked once: `state` remembers it.
 
     Writes to both stores, so it is nothing for a plan. Raises TargetError for one that ignores conditional writes,
     unless `allow_unsafe`: then that is a finding; and where a store can't be reached or refuses the probe.
     """
     known = _remembered(state)
     found = {store.place: known.get(store.place) or store.probe() for store in (state, target)}
-    if found.items() - known.items():
-        body = json.dumps({place: asdict(traits) for place, traits in sorted({**known, **found}.items())}, indent=1)
+    good = {place: traits for place, traits in found.items() if traits.conditions}
+    if good.items() - known.items():
+        body = json.dumps({place: asdict(traits) for place, traits in sorted({**known, **good}.items())}, indent=1)
         state.put(REMEMBERED, body.encode(), _HEADERS)
     return [finding for place, traits in found.items() for finding in judge(place, traits, allow_unsafe=allow_unsafe)]
 
@@ -65,33 +68,40 @@ def judge(place: str, traits: Traits, *, allow_unsafe: bool = False) -> list[dic
 
 
 def probe_s3(client: S3Client, bucket: str, key: str) -> Traits:
-    """What an S3 store does with conditions and checksums, by six small writes at a key that is removed again.
+    """What an S3 store does with conditions and checksums, by a few small writes at a key that is removed again.
 
+    A store that seems bad is asked again: where an answer got lost, a condition that held looks like one that did not.
     Raises ClientError or BotoCoreError where the store can't be asked.
     """
+    try:
+        for _ in range(_ASKS):
+            traits = _asked(client, bucket, key)
+            if traits.conditions:
+                break
+    finally:
+        client.delete_object(Bucket=bucket, Key=key)
+    return traits
 
+
+def _asked(client: S3Client, bucket: str, key: str) -> Traits:
     def put(body: bytes, **options: Any) -> tuple[int, str]:
         """Status and ETag of the answer; a refusal is an answer."""
         try:
-            return 200, client.put_object(Bucket=bucket, Key=key, Body=body, ContentType="text/plain", **options)[
-                "ETag"
-            ]
+            answer = client.put_object(Bucket=bucket, Key=key, Body=body, ContentType="text/plain", **options)
+            return 200, answer["ETag"]
         except ClientError as error:
             if status_of(error) not in (400, 404, 409, 412, 501):
                 raise
             return status_of(error), ""
 
-    try:
-        etag = client.put_object(Bucket=bucket, Key=key, Body=b"1", ContentType="text/plain")["ETag"]
-        create_only, overwritten = put(b"2", IfNoneMatch="*")
-        etag = overwritten or etag
-        swapped = put(b"3", IfMatch=etag)[0] == 200 or put(b"3", IfMatch=etag.strip('"'))[0] == 200
-        stale, _ = put(b"4", IfMatch=etag)
-        sha256 = base64.b64encode(hashlib.sha256(b"not 5").digest()).decode()
-        md5 = base64.b64encode(hashlib.md5(b"not 5", usedforsecurity=False).digest()).decode()
-        checked = any(put(b"5", **wrong)[0] == 400 for wrong in ({"ChecksumSHA256": sha256}, {"ContentMD5": md5}))
-    finally:
-        client.delete_object(Bucket=bucket, Key=key)
+    etag = client.put_object(Bucket=bucket, Key=key, Body=b"1", ContentType="text/plain")["ETag"]
+    create_only, overwritten = put(b"2", IfNoneMatch="*")
+    etag = overwritten or etag
+    swapped = put(b"3", IfMatch=etag)[0] == 200 or put(b"3", IfMatch=etag.strip('"'))[0] == 200
+    stale, _ = put(b"4", IfMatch=etag)
+    sha256 = base64.b64encode(hashlib.sha256(b"not 5").digest()).decode()
+    md5 = base64.b64encode(hashlib.md5(b"not 5", usedforsecurity=False).digest()).decode()
+    checked = any(put(b"5", **wrong)[0] == 400 for wrong in ({"ChecksumSHA256": sha256}, {"ContentMD5": md5}))
     return Traits(create_only=create_only == 412, swap=swapped and stale == 412, checksums=checked)
 
 
