@@ -57,4 +57,4 @@ def run(site: Site, day: int, products: int, *, run_id: str = "", **options: Any
 
 
 def archive(site: Site) -> Archive:
-    return Archive(FolderStore(site.folder / "state"))
+    return Archive(FolderStore(site.folder / "state"), site.site)

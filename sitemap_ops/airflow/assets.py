@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import Asset
@@ -25,10 +26,18 @@ def site_asset(site: Site) -> Asset:
     return Asset(name=site.dag_id, uri=f"{site.target}{site.index}", extra=extra)
 
 
-def site_facts(operator: Any) -> dict[str, Any] | None:
+def is_site(extra: Mapping[str, Any] | None) -> bool:
+    """Whether an asset's extra is that of a site's asset."""
+    return bool(extra) and all(key in extra for key in KEYS)
+
+
+def audit_asset(site: Site) -> Asset:
+    """The reports of a site's audits; its events carry what was found."""
+    extra: dict[str, Any] = {"site": site.site, "base_url": site.base_url}
+    return Asset(name=site.audit_dag_id, uri=f"{site.state}audits", extra=extra)
+
+
+def site_facts(operator: Any) -> Mapping[str, Any] | None:
     """What the asset of a task says of its site; None where the task publishes none. For serialized operators too."""
-    for outlet in operator.outlets:
-        extra = getattr(outlet, "extra", None) or {}
-        if all(key in extra for key in KEYS):
-            return dict(extra)
-    return None
+    extras = (getattr(outlet, "extra", None) for outlet in operator.outlets)
+    return next(filter(is_site, extras), None)

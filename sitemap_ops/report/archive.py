@@ -1,28 +1,27 @@
 """What `state` keeps of a site's runs, read for people: releases, plans and stopped runs, and two releases compared.
 
-Nothing here writes. Reports and manifests never change once they are written, so what is read of a report is kept in
-memory; a retried run writes its report anew, which shows in the object's ETag or size.
+Nothing here writes. What has been read of a report is remembered: that of a release never changes, and that of another
+run only where the run is tried again, which shows in the object's ETag or size.
 """
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Literal
 
 from sitemap_ops.errors import TargetError
 from sitemap_ops.parallel import ordered_map
-from sitemap_ops.release.history import CURRENT, read_manifest
-from sitemap_ops.release.manifest import Current, Manifest, ShardRecord, from_json
+from sitemap_ops.release.bodies import key_of
+from sitemap_ops.release.history import CURRENT, past_of, read_before, read_manifest
+from sitemap_ops.release.manifest import Current, Manifest, Past, ShardRecord, from_json
 from sitemap_ops.storage import Store, Stored
 
 FOLDERS = ("releases", "stopped", "plans")
 READERS = 8
-_REPORT = re.compile(r"(?:releases|stopped|plans)/([^/]+)/report\.json")
-_MAX_KEPT = 20_000
+_MAX_REMEMBERED = 20_000
 
 Report = dict[str, Any]
 Action = Literal["added", "changed", "removed"]
@@ -36,7 +35,7 @@ class Outcome:
     run_id: str
     as_of: str
     outcome: str
-    forced: bool
+    """As `release.manifest.Outcome`, or planned, or stopped."""
     rows: int
     entries: int
     rejected: Mapping[str, int]
@@ -65,7 +64,7 @@ class Standing:
 
     @property
     def live(self) -> Outcome | None:
-        return _summary(self.report) if self.report else None
+        return _of_report(self.report) if self.report else None
 
 
 @dataclass(frozen=True)
@@ -87,68 +86,105 @@ class ShardChange:
 
 
 class Archive:
-    """A site's records. Every method raises TargetError where `state` can't be read or holds something damaged."""
+    """The records of one site in its `state`. Every method raises TargetError where they can't be read."""
 
-    def __init__(self, state: Store) -> None:
+    def __init__(self, state: Store, site: str) -> None:
         self._state = state
-
-    def current(self) -> Current | None:
-        """Which release is live; None before the first."""
-        found = self._state.get(CURRENT)
-        return from_json(Current, found[0], f"{self._state.uri}{CURRENT}") if found else None
-
-    def outcomes(self, limit: int, *, folders: tuple[str, ...] = FOLDERS) -> list[Outcome]:
-        """The newest runs, newest first; a release's id starts with its instant, so that ids sort by time."""
-        found = [stored for folder in folders for stored in self._state.list(f"{folder}/")]
-        reports = [(match[1], stored) for stored in found if (match := _REPORT.fullmatch(stored.key))]
-        newest = (stored for _, stored in sorted(reports, key=lambda each: each[0], reverse=True))
-        return list(ordered_map(self._outcome, islice(newest, limit), workers=READERS))
+        self._site = site
 
     def standing(self) -> Standing:
-        """What is live, which after a rollback is not the newest, and what stopped a run since."""
-        current = self.current()
-        newest = self.outcomes(1, folders=("releases", "stopped"))
+        """What is live, and what stopped a run since."""
+        found = self._state.get(CURRENT)
+        release = from_json(Current, found[0], f"{self._state.uri}{CURRENT}").release if found else None
+        stopped = self._listed(["stopped"], 1)
         return Standing(
-            release=current.release if current else None,
-            report=self.report(current.release) if current else None,
-            stopped=newest[0] if newest and newest[0].outcome == "stopped" else None,
+            release=release,
+            report=self.report(release) if release else None,
+            stopped=stopped[0] if stopped and stopped[0].release > (release or "") else None,
         )
+
+    def kept(self) -> list[Past]:
+        """The live release, first, and those before it: `release.rollback.list_releases` without its imports."""
+        before = read_before(self._state, self._site)
+        if before.current is None or before.manifest is None:
+            return []
+        return [past_of(before.manifest, before.current.manifest), *(before.manifest.history or ())]
+
+    def released(self, limit: int) -> list[Outcome]:
+        """The releases that are kept, newest first."""
+        return list(ordered_map(self._released, islice(self.kept(), limit), workers=READERS))
+
+    def unreleased(self, limit: int) -> list[Outcome]:
+        """The plans and stopped runs, newest first."""
+        return self._listed(["stopped", "plans"], limit)
 
     def report(self, release: str) -> Report | None:
         """The report of a release, or else of a run by that id that published nothing; None where there is none."""
         for folder in FOLDERS:
-            if found := self._state.get(f"{folder}/{release}/report.json"):
-                return _report(found[0], f"{self._state.uri}{folder}/{release}/report.json")
+            if report := self._read(f"{folder}/{release}/report.json"):
+                return report
         return None
 
     def manifest(self, release: str) -> Manifest | None:
-        """The manifest by which a release was committed; None where it never was, or is no longer kept."""
-        keys = [stored.key for stored in self._state.list(f"releases/{release}/manifest-")]
-        if len(keys) > 1:  # one for each attempt that came so far: only one is in the chain
-            keys = [key for key in self._chain() if key in keys]
-        return read_manifest(self._state, keys[0]) if keys else None
+        """What a kept release holds; None where there is no such release."""
+        for past in self.kept():
+            if past.release == release:
+                return read_manifest(self._state, past.manifest)
+        return None
 
-    def _chain(self) -> Iterator[str]:
-        """The keys of all manifests from the live one back."""
-        current = self.current()
-        key = current.manifest if current else None
-        while key:
-            yield key
-            key = read_manifest(self._state, key).previous
+    def body(self, shard: ShardRecord) -> bytes:
+        """A file of a kept release, compressed."""
+        found = self._state.get(key_of(shard.sha256))
+        if found is None:
+            raise TargetError(f"{self._state.uri} does not keep the content of {shard.key}: it can't be compared.")
+        return found[0]
 
-    def _outcome(self, stored: Stored) -> Outcome:
+    def _released(self, past: Past) -> Outcome:
+        """Its report's figures; of a release that no run made, those that the records have."""
+        name = (self._state.uri, past.manifest)
+        if name not in _remembered:
+            report = self._read(f"releases/{past.release}/report.json")
+            if report is None:
+                return _of_record(past)
+            _remember(name, _of_report(report))
+        return _remembered[name]
+
+    def _listed(self, folders: Sequence[str], limit: int) -> list[Outcome]:
+        """A release's id starts with its instant, so that ids sort by time."""
+        found = [stored for folder in folders for stored in self._state.list(f"{folder}/")]
+        reports = [stored for stored in found if stored.key.endswith("/report.json")]
+        newest = sorted(reports, key=lambda stored: stored.key.split("/")[1], reverse=True)
+        return list(ordered_map(self._unreleased, newest[:limit], workers=READERS))
+
+    def _unreleased(self, stored: Stored) -> Outcome:
         name = (self._state.uri, stored.key, stored.etag, stored.size)
-        if name not in _kept:
-            found = self._state.get(stored.key)
-            if found is None:
+        if name not in _remembered:
+            report = self._read(stored.key)
+            if report is None:
                 raise TargetError(f"{self._state.uri}{stored.key} was removed while it was being read: try again.")
-            if len(_kept) >= _MAX_KEPT:
-                _kept.clear()
-            _kept[name] = _summary(_report(found[0], f"{self._state.uri}{stored.key}"))
-        return _kept[name]
+            _remember(name, _of_report(report))
+        return _remembered[name]
+
+    def _read(self, key: str) -> Report | None:
+        found = self._state.get(key)
+        if found is None:
+            return None
+        try:
+            report = json.loads(found[0])
+            if report["schema"] == 1:
+                return dict(report)
+        except (ValueError, KeyError, TypeError):
+            pass
+        raise TargetError(f"{self._state.uri}{key} is no report that this version can read: update it, or restore it.")
 
 
-_kept: dict[tuple[str, str, str, int], Outcome] = {}
+_remembered: dict[tuple[str | int, ...], Outcome] = {}
+
+
+def _remember(name: tuple[str | int, ...], outcome: Outcome) -> None:
+    if len(_remembered) >= _MAX_REMEMBERED:
+        _remembered.clear()
+    _remembered[name] = outcome
 
 
 def compare(old: Manifest, new: Manifest) -> list[ShardChange]:
@@ -167,23 +203,12 @@ def _place(shard: ShardRecord) -> str:
     return shard.key.replace(f"-{shard.sha256[:16]}", "")
 
 
-def _report(body: bytes, where: str) -> Report:
-    try:
-        report = json.loads(body)
-        if report["schema"] == 1:
-            return dict(report)
-    except (ValueError, KeyError, TypeError):
-        pass
-    raise TargetError(f"{where} is no report that this version can read: update it, or restore the file.")
-
-
-def _summary(report: Report) -> Outcome:
+def _of_report(report: Report) -> Outcome:
     return Outcome(
         release=report["release"],
         run_id=report["run_id"],
         as_of=report["as_of"],
-        outcome=report["outcome"],
-        forced=report["forced"],
+        outcome="forced" if report["forced"] else report["outcome"],
         rows=report["rows_read"],
         entries=report["entries"],
         rejected=report["rejected"],
@@ -191,4 +216,20 @@ def _summary(report: Report) -> Outcome:
         shards=report["shards"],
         bytes=report["bytes"],
         failed=tuple(guard["guard"] for guard in report["guards"] if not guard["passed"]),
+    )
+
+
+def _of_record(past: Past) -> Outcome:
+    return Outcome(
+        release=past.release,
+        run_id="",
+        as_of=past.as_of,
+        outcome=past.outcome,
+        rows=0,
+        entries=past.entries,
+        rejected={},
+        sections={},
+        shards={"total": past.shards, "added": 0, "changed": 0, "removed": 0},
+        bytes={"xml": 0, "gzip": 0, "uploaded": 0},
+        failed=(),
     )

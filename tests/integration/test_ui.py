@@ -52,7 +52,7 @@ def ui(airflow_database: Any, tmp_path_factory: pytest.TempPathFactory) -> Itera
     run(site, 2, 15)
     tested = airflow.test_dag(DAG_ID)
     assert tested.returncode == 0, tested.output[-4000:]
-    releases = [outcome.release for outcome in archive(site).outcomes(9)]
+    releases = [outcome.release for outcome in archive(site).released(9)]
     stopped = run(site, 700, 1)["release"]
     run_id = airflow.query("SELECT run_id FROM dag_run")[0]["run_id"]
     with api_server(airflow, PATH) as server, server.client("viewer") as viewer:
@@ -74,7 +74,7 @@ def routes() -> list[tuple[str, set[str]]]:
 def filled(ui: Ui, path: str) -> str:
     """A route's path with values for which it has something to show."""
     values = {"dag_id": DAG_ID, "release": ui.releases[0], "run_id": ui.run_id, "name": "app.css"}
-    query = f"?old={ui.releases[1]}&new={ui.releases[0]}" if path.endswith("/diff") else ""
+    query = f"?old={ui.releases[1]}&new={ui.releases[0]}" if "/diff" in path else ""
     return "/sitemap-ops" + re.sub(r"\{(\w+)\}", lambda match: values[match[1]], path) + query
 
 
@@ -178,7 +178,7 @@ def test_a_site(ui: Ui) -> None:
     assert "<script>alert(1)</script>" in text_of(page)
     assert "A guard stopped the run" in text_of(page)
     outcomes = [row.xpath("string(td[3])").strip() for row in page.xpath("//form//tbody/tr")]
-    assert outcomes == ["stopped", "live", "published", "published"]
+    assert outcomes == ["stopped by a guard", "live", "published", "published"]
     states = [row.xpath("string(td[last()])").strip() for row in page.xpath("//form//tbody/tr")]
     assert states == ["not in Airflow", "success", "not in Airflow", "not in Airflow"]
 
@@ -238,6 +238,8 @@ def test_two_releases_compared(ui: Ui) -> None:
     assert "Both releases have the same files" in text_of(ui.page(f"{action}?old={chosen['old']}&new={chosen['new']}"))
     (row,) = ui.page(f"{action}?old={ui.releases[2]}&new={ui.releases[0]}").xpath("//section[2]//tbody/tr")
     assert row.xpath("td//text()")[-3:] == ["10", "15", "+5"]
+    urls = ui.page(f"{action}/urls?old={ui.releases[2]}&new={ui.releases[0]}").xpath("//tbody/tr/td[1]//text()")
+    assert urls == [f"https://www.shop.example/p/{number}" for number in (10, 11, 12, 13, 14)]
 
 
 @pytest.mark.parametrize(

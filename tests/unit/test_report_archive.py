@@ -8,31 +8,66 @@ from pathlib import Path
 import pytest
 
 from sitemap_ops.errors import TargetError
+from sitemap_ops.report import urls
 from sitemap_ops.report.archive import compare
-from tests.releases import archive, run, small_site
+from sitemap_ops.steps.releases import rollback
+from tests.releases import CONNECTIONS, archive, run, small_site
 
 
 def test_site_without_a_run(tmp_path: Path) -> None:
     """Before the first run there is nothing to show, and that is no error."""
     standing = archive(small_site(tmp_path)).standing()
     assert (standing.release, standing.report, standing.live, standing.stopped) == (None, None, None, None)
-    assert archive(small_site(tmp_path)).outcomes(5) == []
+    assert archive(small_site(tmp_path)).released(5) == []
+    assert archive(small_site(tmp_path)).unreleased(5) == []
 
 
 def test_runs_newest_first(tmp_path: Path) -> None:
-    """All runs, whatever became of them, in the order of their instants; as many as are asked for."""
+    """Releases, and what was none, in the order of their instants; as many as are asked for."""
     site = small_site(tmp_path)
-    run(site, 1, 10)
+    for day, products in ((1, 10), (4, 14), (5, 15)):
+        run(site, day, products)
     run(site, 2, 11, plan_only=True)
     run(site, 3, 2)
-    found = archive(site).outcomes(9)
-    assert [each.outcome for each in found] == ["stopped", "planned", "published"]
-    assert [each.entries for each in found] == [3, 12, 11]
-    assert found[0].failed == ("max_drop",)
-    assert found[2].rejected == {"foreign-host": 1, "url-scheme": 1}
-    assert (found[2].rejects, found[2].rewritten, found[2].sections) == (2, 2, {"products": 10, "pages": 1})
-    assert [each.release for each in archive(site).outcomes(1)] == [found[0].release]
-    assert [each.outcome for each in archive(site).outcomes(9, folders=("releases",))] == ["published"]
+    found = archive(site).released(2)
+    assert [(each.outcome, each.entries) for each in found] == [("published", 16), ("published", 15)]
+    assert found[0].rejected == {"foreign-host": 1, "url-scheme": 1}
+    assert (found[0].rejects, found[0].rewritten, found[0].sections) == (2, 1, {"products": 15, "pages": 1})
+    others = archive(site).unreleased(9)
+    assert [(each.outcome, each.entries, each.failed) for each in others] == [
+        ("stopped", 3, ("max_drop",)),
+        ("planned", 12, ()),
+    ]
+    assert archive(site).unreleased(1) == others[:1]
+
+
+def test_forced_and_rolled_back_releases(tmp_path: Path) -> None:
+    """A release says how it came to be; after a rollback that one is live, and names what it put back."""
+    site = small_site(tmp_path)
+    first = run(site, 1, 10)
+    run(site, 2, 2, force=True)
+    rollback(site, first["release"], CONNECTIONS)
+    found = archive(site).released(9)
+    assert [each.outcome for each in found] == ["rolled back", "forced", "published"]
+    standing = archive(site).standing()
+    assert standing.release == found[0].release
+    assert standing.report and standing.report["restores"] == first["release"]
+    assert standing.live and standing.live.entries == 11
+
+
+def test_release_without_a_report(tmp_path: Path) -> None:
+    """A release whose report is gone, or that no run made, is listed with what the records say."""
+    site = small_site(tmp_path)
+    report = run(site, 1, 10)
+    (tmp_path / "state/releases" / report["release"] / "report.json").unlink()
+    (found,) = archive(site).released(9)
+    assert (found.release, found.outcome, found.entries, found.shards["total"]) == (
+        report["release"],
+        "published",
+        11,
+        2,
+    )
+    assert archive(site).standing().report is None
 
 
 def test_a_stopped_run_is_told_until_one_publishes(tmp_path: Path) -> None:
@@ -50,13 +85,13 @@ def test_a_stopped_run_is_told_until_one_publishes(tmp_path: Path) -> None:
 
 
 def test_retried_run_is_read_anew(tmp_path: Path) -> None:
-    """What is kept in memory of a report is not shown once the report is another."""
+    """What is remembered of a report is not shown once a run that was tried again has left another."""
     site = small_site(tmp_path)
-    report = run(site, 1, 10)
-    assert archive(site).outcomes(1)[0].entries == 11
-    path = tmp_path / "state/releases" / report["release"] / "report.json"
+    report = run(site, 1, 10, plan_only=True)
+    assert archive(site).unreleased(1)[0].entries == 11
+    path = tmp_path / "state/plans" / report["release"] / "report.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"entries": 1_234_567}))
-    assert archive(site).outcomes(1)[0].entries == 1_234_567
+    assert archive(site).unreleased(1)[0].entries == 1_234_567
 
 
 @pytest.mark.parametrize("body", ["", "{}", "[]", '{"schema": 2}', "not json"])
@@ -70,16 +105,15 @@ def test_damaged_report_is_told_by_its_place(tmp_path: Path, body: str) -> None:
 
 
 def test_manifest_of_a_release_is_the_committed_one(tmp_path: Path) -> None:
-    """Of several attempts of a run each left a manifest: the one in the chain is the release's."""
+    """Of several attempts of a run each may have left a manifest: the one that the records name is the release's."""
     site = small_site(tmp_path)
     old, new = run(site, 1, 10), run(site, 2, 11)
     (committed,) = (tmp_path / "state/releases" / old["release"]).glob("manifest-*.json")
     for name in ("manifest-0000000000000000.json", "manifest-ffffffffffffffff.json"):
-        committed.with_name(name).write_text(committed.read_text().replace('"entries": 10', '"entries": 9'))
+        committed.with_name(name).write_text("{}")
     found = archive(site).manifest(old["release"])
-    assert found is not None
-    assert sum(shard.entries for shard in found.shards) == 11
-    assert archive(site).manifest(new["release"]) is not None
+    assert found and sum(shard.entries for shard in found.shards) == 11
+    assert [past.release for past in archive(site).kept()] == [new["release"], old["release"]]
     assert archive(site).manifest("20200101T000000Z-00000000") is None
 
 
@@ -104,3 +138,22 @@ def test_added_and_removed_files(tmp_path: Path) -> None:
     assert old and new
     assert [(change.action, change.entries) for change in compare(old, new)] == [("added", 3)]
     assert [(change.action, change.entries) for change in compare(new, old)] == [("removed", -3)]
+
+
+def test_urls_of_two_releases_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which URLs came and went, as many as a page shows; where there is more, or too much to read, it is told."""
+    site = small_site(tmp_path)
+    reports = [run(site, 1, 3), run(site, 2, 5)]
+    old, new = (archive(site).manifest(report["release"]) for report in reports)
+    assert old and new
+    found = urls.url_changes(archive(site), old, new, "main")
+    assert [(change.loc, change.change) for change in found.changes] == [
+        ("https://www.shop.example/p/3", "added"),
+        ("https://www.shop.example/p/4", "added"),
+    ]
+    assert found.all
+    assert urls.url_changes(archive(site), old, old, "main") == urls.UrlChanges([], all=True)
+    monkeypatch.setattr(urls, "MAX_CHANGES", 1)
+    assert urls.url_changes(archive(site), old, new, "main") == urls.UrlChanges(found.changes[:1], all=False)
+    monkeypatch.setattr(urls, "MAX_BODIES", 1)
+    assert urls.url_changes(archive(site), old, new, "main") == urls.UrlChanges([], all=False)

@@ -19,6 +19,7 @@ from sitemap_ops.release.manifest import Manifest
 from sitemap_ops.report.archive import Outcome, compare
 from sitemap_ops.report.charts import Chart, chart
 from sitemap_ops.report.html import moment
+from sitemap_ops.report.urls import MAX_CHANGES, url_changes
 
 SHOWN_RELEASES = 60
 SHOWN_OTHERS = 20
@@ -75,9 +76,8 @@ def static(name: str) -> Response:
 @site_router.get("/")
 def site_page(request: Request, site: SiteDep, session: SessionDep) -> str:
     archive = site.archive()
-    released = archive.outcomes(SHOWN_RELEASES, folders=("releases",))
-    others = archive.outcomes(SHOWN_OTHERS, folders=("stopped", "plans"))
-    outcomes = sorted([*released, *others], key=lambda outcome: outcome.release, reverse=True)
+    released = archive.released(SHOWN_RELEASES)
+    outcomes = sorted([*released, *archive.unreleased(SHOWN_OTHERS)], key=lambda each: each.release, reverse=True)
     return render(
         request,
         "site.html",
@@ -105,7 +105,8 @@ def _charts(released: list[Outcome]) -> list[Chart]:
 def run_page(request: Request, site: SiteDep, run_id: str) -> Response:
     """To what a DAG run released, planned or was stopped with."""
     here = f"{request.scope.get('root_path', '')}/dags/{segment(site.dag_id)}/"
-    for outcome in site.archive().outcomes(SHOWN_RELEASES + SHOWN_OTHERS):
+    archive = site.archive()
+    for outcome in [*archive.released(SHOWN_RELEASES), *archive.unreleased(SHOWN_OTHERS)]:
         if outcome.run_id == run_id:
             return RedirectResponse(f"{here}releases/{segment(outcome.release)}")
     raise HTTPException(
@@ -119,16 +120,15 @@ def release_page(request: Request, site: SiteDep, release: str, session: Session
     report = archive.report(release)
     if report is None:
         raise HTTPException(404, f"No release {release} of {site.site} is kept.")
-    manifest = archive.manifest(release)
-    current = archive.current()
+    kept = [past.release for past in archive.kept()]
     return render(
         request,
         "release.html",
         site=site,
         report=report,
-        live=bool(current and current.release == release),
-        has_manifest=manifest is not None,
-        before=_release_of(manifest.previous) if manifest and manifest.previous else None,
+        live=release in kept[:1],
+        kept=release in kept,
+        before=next(iter(kept[kept.index(release) + 1 :]), None) if release in kept else None,
         run=known_runs(session, site.dag_id, [report["run_id"]]).get(report["run_id"]),
     )
 
@@ -143,7 +143,8 @@ def shards_page(request: Request, site: SiteDep, release: str, q: str = "", sort
 
 @site_router.get("/diff")
 def diff_page(request: Request, site: SiteDep, old: str, new: str, sort: str = "key", p: int = 1) -> str:
-    changes = compare(_manifest(site, old), _manifest(site, new))
+    before, after = _manifest(site, old), _manifest(site, new)
+    changes = compare(before, after)
     return render(
         request,
         "diff.html",
@@ -151,8 +152,20 @@ def diff_page(request: Request, site: SiteDep, old: str, new: str, sort: str = "
         old=old,
         new=new,
         counts={kind: sum(change.action == kind for change in changes) for kind in ACTIONS},
-        sections=_sections(_manifest(site, old), _manifest(site, new)),
+        sections=_sections(before, after),
         page=page(changes, CHANGE_KEYS, sort=sort, number=p, first="key"),
+    )
+
+
+@site_router.get("/diff/urls")
+def urls_page(request: Request, site: SiteDep, old: str, new: str, files: str = "") -> str:
+    """The URLs that differ in one file set, the first of them: a site has as many as it has pages."""
+    before, after = _manifest(site, old), _manifest(site, new)
+    sets = list(dict.fromkeys(shard.set for shard in (*after.shards, *before.shards)))
+    chosen = files if files in sets else next(iter(sets), "")
+    changes = url_changes(site.archive(), before, after, chosen)
+    return render(
+        request, "urls.html", site=site, old=old, new=new, sets=sets, chosen=chosen, changes=changes, most=MAX_CHANGES
     )
 
 
@@ -175,7 +188,3 @@ def _manifest(site: ListedSite, release: str) -> Manifest:
     if found is None:
         raise HTTPException(404, f"No release {release} of {site.site} is kept, or it was never published.")
     return found
-
-
-def _release_of(manifest_key: str) -> str:
-    return manifest_key.split("/")[1]

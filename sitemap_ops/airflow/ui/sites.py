@@ -19,6 +19,7 @@ from airflow.models.dagrun import DagRun
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from sitemap_ops.airflow.assets import is_site
 from sitemap_ops.airflow.connections import AirflowConnections
 from sitemap_ops.report.archive import Archive
 from sitemap_ops.storage import Store, open_store
@@ -41,7 +42,7 @@ class ListedSite:
 
     def archive(self) -> Archive:
         """The site's records. Raises UsageError where the connection is missing."""
-        return Archive(_store(self.state, self.aws_conn_id, int(time.monotonic() / CLIENT_SECONDS)))
+        return Archive(_store(self.state, self.aws_conn_id, int(time.monotonic() / CLIENT_SECONDS)), self.site)
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ def listed_sites(session: Session, dag_ids: Collection[str]) -> list[ListedSite]
         .join(DagModel, DagModel.dag_id == TaskOutletAssetReference.dag_id)
         .where(AssetModel.name == DagModel.dag_id, DagModel.is_stale.is_(False))
     )
-    found = [_listed(*row) for row in session.execute(query) if row.dag_id in dag_ids and "state" in row.extra]
+    found = [_listed(*row) for row in session.execute(query) if row.dag_id in dag_ids and is_site(row.extra)]
     return sorted(found, key=lambda each: each.site)
 
 
