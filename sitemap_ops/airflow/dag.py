@@ -15,7 +15,7 @@ from airflow.sdk import DAG, ExceptionRetryPolicy, Param, RetryAction, RetryRule
 from airflow.sdk.exceptions import AirflowSkipException
 
 from sitemap_ops.airflow import tasks
-from sitemap_ops.airflow.assets import site_asset
+from sitemap_ops.airflow.assets import audit_asset, site_asset
 from sitemap_ops.errors import ConflictError, GuardError, UsageError
 from sitemap_ops.site import Site
 
@@ -52,6 +52,8 @@ def empty_dag(site: Site, path: Path) -> DAG:
             f" so that there are {MAX_SECTIONS} at most."
         )
     site_asset(site)
+    if site.audit:
+        audit_asset(site)
     dag = DAG(
         dag_id=site.dag_id,
         description=f"Sitemaps of {site.base_url}",
@@ -69,7 +71,7 @@ def empty_dag(site: Site, path: Path) -> DAG:
 def add_tasks(dag: DAG, site: Site, path: Path) -> DAG:
     """An empty DAG with its tasks: prepare, extract (mapped over the sections), assemble, publish, cleanup.
 
-    path: the site file, which each task reads again.
+    Where the site file asks for it, also notify. path: the site file, which each task reads again.
     """
     index = site_asset(site)
     # A dict that a task returns is one reference, not an XCom for each of its keys (C-101).
@@ -103,10 +105,20 @@ def add_tasks(dag: DAG, site: Site, path: Path) -> DAG:
     def cleanup(run: Any) -> None:
         tasks.cleanup(path, run)
 
+    @step(execution_timeout=timedelta(hours=1))
+    def notify(published: Any, params: Any = None) -> list[dict[str, Any]]:
+        if not published or params["plan_only"]:
+            raise AirflowSkipException("Nothing was published, so that there is nothing to tell.")
+        return tasks.notify(path, published["release"])
+
     with dag:
         run = prepare()
         parts = extract.partial(run=run).expand(section=[section.name for section in site.sections])
-        publish(run, assemble(run, parts)) >> cleanup(run)
+        published = publish(run, assemble(run, parts))
+        published >> cleanup(run)
+        if site.notify:
+            # Airflow does not count a teardown when it says whether a run failed: even a killed one spoils nothing.
+            notify(published).as_teardown()
     # Not sooner: Airflow would copy them into each task, which is a third of the time that a parse takes.
     dag.params = _params()  # type: ignore[assignment]
     return dag

@@ -84,6 +84,45 @@ def publish(path: Path, run: Reference, assembled: Reference, *, plan_only: bool
     return _small(published)
 
 
+def notify(path: Path, release: str) -> list[dict[str, Any]]:
+    """Tell whom the site file names of a release; gives what came of it, without the details that the log has."""
+    from sitemap_ops.airflow.connections import AirflowConnections
+    from sitemap_ops.steps.notify import notify as step
+
+    results = step(load_site(path), release, AirflowConnections())
+    for each in results:
+        log.log(
+            logging.WARNING if each["outcome"] == "failed" else logging.INFO, "%s: %s", each["channel"], each["told"]
+        )
+        for line in each.get("lines", ()):
+            log.info("%s", line)
+        for found in each["findings"]:
+            if found["advice"] != each["told"]:
+                log.warning("%s %s: %s", found["level"], found["code"], found["advice"])
+    return [{name: each[name] for name in ("channel", "outcome", "told")} for each in results]
+
+
+def audit(path: Path, run_id: str, as_of: datetime) -> Reference:
+    """Look at the live site; gives what the asset's consumers want to know, the log names the kinds of findings."""
+    from sitemap_ops.airflow.connections import AirflowConnections
+    from sitemap_ops.audit.report import audit_facts
+    from sitemap_ops.steps.audit import audit as step
+
+    with _message_first():
+        audited, uri = step(
+            load_site(path), AirflowConnections(), run_id=run_id, as_of=as_of, progress=_logged_progress()
+        )
+    for kind in audited.validation.kinds():
+        level = logging.ERROR if kind.level == "error" else logging.WARNING if kind.level == "warning" else logging.INFO
+        log.log(
+            level, "%s: %s found, in %s places: %s", kind.code, f"{kind.count:,}", f"{kind.places:,}", kind.rule.what
+        )
+    facts = audit_facts(audited.report, uri)
+    for name, value in facts.items():
+        log.info("%s: %s", name, value)
+    return _small(facts)
+
+
 def cleanup(path: Path, run: Reference) -> None:
     """Remove the run's staging files. The site is published by then, so a failure is told and spoils nothing."""
     from sitemap_ops import steps
