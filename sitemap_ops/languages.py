@@ -68,3 +68,11 @@ def hreflang_fault(code: str) -> str | None:
     if country and country not in COUNTRIES:
         return f"{match[3]} is no country of ISO 3166-1" + (f": {_HINTS[country]}" if country in _HINTS else "")
     return None
+
+
+def hreflang_spelling(code: str) -> str:
+    """A good hreflang value as it is usually written: `en-GB`, `zh-Hant-TW`, `x-default`."""
+    if code.lower() == "x-default":
+        return "x-default"
+    language, *rest = code.split("-")
+    return "-".join([language.lower(), *(part.title() if len(part) == 4 else part.upper() for part in rest)])

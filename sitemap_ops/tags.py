@@ -39,6 +39,9 @@ VIDEO_TAGS = (
     *VIDEO_DEPRECATED,
 )
 
+CLUSTER, LANGUAGE = "cluster", "language"
+"""The keys of alternates that name a row's cluster and its own language; no hreflang code is like them."""
+
 _COLUMN = re.compile(r"\{([^{}]+)\}")
 _LANGUAGE = re.compile(r"(?P<code>[a-z]{2,3})(?P<rest>(?:-[a-z0-9]{1,8})*)")
 

@@ -25,11 +25,9 @@ from sitemap_ops.entries.shapes import is_blank, lists_as_text, numpy, plain_col
 from sitemap_ops.entries.statements import Named, Stating, by_lists, by_names
 from sitemap_ops.entries.text import text_of, trimmed
 from sitemap_ops.examples import EXAMPLES, printable
-from sitemap_ops.languages import hreflang_fault
+from sitemap_ops.languages import hreflang_fault, hreflang_spelling
+from sitemap_ops.tags import CLUSTER, LANGUAGE
 from sitemap_ops.urls import UrlPolicy, canonicalize
-
-CLUSTER, LANGUAGE = "cluster", "language"
-"""The keys of the third form; no hreflang code can be like them."""
 
 ALTERNATE_NOTES: dict[str, str] = {
     "hreflang-attr": "not readable as codes and addresses (G-50)",
@@ -102,14 +100,6 @@ def parse_alternates(
     return Alternates(members, told.counts, told.examples)
 
 
-def spelled(code: str) -> str:
-    """A good code as it is usually written: `en-GB`, `zh-Hant-TW`, `x-default`."""
-    if code.lower() == "x-default":
-        return "x-default"
-    language, *rest = code.split("-")
-    return "-".join([language.lower(), *(part.title() if len(part) == 4 else part.upper() for part in rest)])
-
-
 @dataclass(frozen=True)
 class _Cells:
     """Alternates by the different values that rows have for them.
@@ -164,7 +154,7 @@ def _codes(cells: _Cells, told: _Told) -> tuple[np.ndarray, list[str]]:
     which = encoded.indices.to_numpy()
     given = encoded.dictionary.to_pylist()
     faults = [hreflang_fault(code) for code in given]
-    good = [None if fault else spelled(code) for code, fault in zip(given, faults, strict=True)]
+    good = [None if fault else hreflang_spelling(code) for code, fault in zip(given, faults, strict=True)]
     codes = sorted(set(filter(None, good)))
     numbers = np.array([-1 if code is None else codes.index(code) for code in good], np.int64)[which]
     respelled = np.array([code not in (None, as_given) for code, as_given in zip(good, given, strict=True)], bool)

@@ -30,10 +30,10 @@ from sitemap_ops.site.robots import Robots
 from sitemap_ops.site.sources import Source, SqlSource
 from sitemap_ops.site.values import (
     CHANGEFREQS,
+    Alternates,
     Changefreq,
     Charset,
     Column,
-    Columns,
     Concurrency,
     ConnId,
     Count,
@@ -178,7 +178,7 @@ class Section(Part):
     changefreq: Changefreq | None = None
     priority: Priority | None = None
     """A number is the constant of all rows, text the name of a column."""
-    alternates: Columns | None = None
+    alternates: Alternates | None = None
     images: Images | None = None
     videos: Videos | None = None
     news: News | None = None

@@ -8,11 +8,14 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, PlainValidator, Strict
 
+from sitemap_ops.languages import hreflang_fault, hreflang_spelling
 from sitemap_ops.site.faults import nearest, not_a, one_of, wrong
 from sitemap_ops.site.places import web_origin
 from sitemap_ops.site.schedule import schedule
 from sitemap_ops.tags import (
+    CLUSTER,
     IMAGE_TAGS,
+    LANGUAGE,
     VIDEO_LOCATIONS,
     VIDEO_REQUIRED,
     VIDEO_TAGS,
@@ -202,6 +205,26 @@ def _scalar(value: Any) -> str | int | float | bool | None:
     return value
 
 
+def _alternates(value: Any) -> dict[str, str] | str:
+    """One column, hreflang codes to columns, or CLUSTER and LANGUAGE to columns; codes in their usual spelling."""
+    columns = _columns_of(value)
+    if isinstance(columns, str) or columns.keys() == {CLUSTER, LANGUAGE}:
+        return columns
+    by_code: dict[str, str] = {}
+    for code, column in columns.items():
+        if code in (CLUSTER, LANGUAGE):
+            other = LANGUAGE if code == CLUSTER else CLUSTER
+            raise wrong(
+                f"needs {other} beside it and nothing else: name these two columns, or one for each code.", at=(code,)
+            )
+        if fault := hreflang_fault(code):
+            raise wrong(f"is no hreflang code ({fault}): write one such as tr, en-GB or x-default.", at=(code,))
+        if hreflang_spelling(code) in by_code:
+            raise wrong("is given twice, in other letters: keep one.", at=(code,))
+        by_code[hreflang_spelling(code)] = column
+    return by_code
+
+
 def _columns_of(value: Any) -> dict[str, str] | str:
     """One column, or a mapping of names to columns."""
     if isinstance(value, str):
@@ -283,7 +306,7 @@ Origin = Annotated[str, AfterValidator(web_origin)]
 ParameterGlob = Annotated[str, AfterValidator(_parameter_glob)]
 UrlPattern = Annotated[str, AfterValidator(_url_pattern)]
 Scalar = Annotated[str | int | float | bool | None, PlainValidator(_scalar)]
-Columns = Annotated[dict[str, str] | str, PlainValidator(_columns_of)]
+Alternates = Annotated[dict[str, str] | str, PlainValidator(_alternates)]
 Images = Annotated[dict[str, str] | str, PlainValidator(_images)]
 Videos = Annotated[dict[str, str] | str, PlainValidator(_videos)]
 NewsName = Annotated[str, AfterValidator(_news_name)]

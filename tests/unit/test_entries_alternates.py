@@ -7,7 +7,8 @@ import json
 import pyarrow as pa
 import pytest
 
-from sitemap_ops.entries.alternates import ALTERNATE_NOTES, spelled
+from sitemap_ops.entries.alternates import ALTERNATE_NOTES
+from sitemap_ops.languages import hreflang_spelling
 from tests.linking import BASE, FURTHER, parsed
 
 DE, EN = f"{BASE}de/a", f"{BASE}en/a"
@@ -92,7 +93,7 @@ def test_a_code_is_written_as_usual(given: str, written: str) -> None:
     found, counts = named("alt", {"loc": DE, "alt": json.dumps({given: EN, "fr": DE})})
     assert (written, EN) in found
     assert counts == ({} if given.strip(" \u200b") == written else {"hreflang-normalised": 1})
-    assert spelled(written) == written
+    assert hreflang_spelling(written) == written
 
 
 @pytest.mark.parametrize(

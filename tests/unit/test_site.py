@@ -317,6 +317,21 @@ class TestSections:
         assert section.news.columns() == (None, "lang", "headline", "at")
 
     @pytest.mark.parametrize(
+        ("written", "columns"),
+        [
+            ({"tr": "loc_tr", "x-default": "loc_tr", "en-gb": "loc_en"}, ("loc", "loc_tr", "loc_en")),
+            ({"cluster": "group", "language": "lang"}, ("loc", "group", "lang")),
+            ("links", ("loc", "links")),
+        ],
+    )
+    def test_columns_of_alternates(self, written, columns):
+        """Issue 3.3: alternates are columns by code, a cluster's and a language's column, or one column."""
+        section = Section.model_validate(FIELDS["sections"][0] | {"alternates": written})
+        assert section.columns() == columns
+        if "tr" in written:
+            assert list(section.alternates) == ["tr", "x-default", "en-GB"]
+
+    @pytest.mark.parametrize(
         ("written", "constant"), [("1", "1.0"), ("0", "0.0"), ("0.8", "0.8"), ("'0,8'", "0.8"), ("1.0", "1.0")]
     )
     def test_priority_constants(self, tmp_path, written, constant):

@@ -128,6 +128,16 @@ MISTAKES = {
     "glob": top(
         "urls: {exclude: [cart/**]}", "urls.exclude[0] is 'cart/**', not a pattern", "start a glob with '/' or '*'"
     ),
+    "hreflang": section(
+        "alternates: {tr: a, en_US: b}", "alternates.en_US is no hreflang code (write hyphens", "such as tr, en-GB or"
+    ),
+    "hreflang-twice": section("alternates: {en-gb: a, en-GB: b}", "alternates.en-GB is given twice", "keep one."),
+    "hreflang-cluster": section(
+        "alternates: {cluster: a, en: b}", "alternates.cluster needs language beside it", "name these two columns, or"
+    ),
+    "hreflang-list": section(
+        "alternates: [tr, en]", "alternates is a list, not a column's name", "write one column, or"
+    ),
     "image-tag": section("images: {loc: a, titel: b}", "images.titel is not a known key", "did you mean title?"),
     "image-tag-unlike-any": section(
         "images: {loc: a, alt: b}", "images.alt is not a known key", "the keys here are loc,"
