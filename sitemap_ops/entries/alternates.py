@@ -79,21 +79,12 @@ def parse_alternates(
         are entries. :param instants: int64, their lastmod in seconds, null without one.
     """
     stating = Stating(arrow(locs), numpy(accepted), arrow(instants), _home(policy))
+    cells = _cells(rows, spec)
+    told = _Told(cells, rows.index)
+    number, codes = _codes(cells, told)
     if not isinstance(spec, str) and CLUSTER in spec:
-        cells = _languages(rows[spec[LANGUAGE]])
-        told = _Told(cells, rows.index)
-        number, codes = _codes(cells, told)
-        row, at = cells.of_rows(number >= 0)
-        clusters = trimmed(text_of(plain_column(rows[spec[CLUSTER]])))
-        clusters = pc.if_else(pa.array(is_blank(clusters)), pa.scalar(None, pa.string()), clusters)
-        uncoded = np.setdiff1d(np.arange(len(rows)), row)
-        code = pa.array(codes, pa.string()).take(pa.array(number[at]))
-        code = pa.concat_arrays([code, pa.nulls(len(uncoded), pa.string())])
-        members = by_names(clusters, np.concatenate([row, uncoded]), code, stating)
+        members = _of_clusters(rows[spec[CLUSTER]], cells, number, codes, stating)
     else:
-        cells = _of_json(rows[spec]) if isinstance(spec, str) else _of_columns(rows, spec)
-        told = _Told(cells, rows.index)
-        number, codes = _codes(cells, told)
         hrefs = _hrefs(cells, number >= 0, policy, told)
         row, at = cells.of_rows(numpy(hrefs.is_valid()))
         members = by_lists(Named(row, at, number[at], hrefs, codes), stating)
@@ -185,9 +176,28 @@ def _hrefs(cells: _Cells, wanted: np.ndarray, policy: UrlPolicy, told: _Told) ->
     return arrow(urls["loc"])
 
 
+def _of_clusters(
+    values: pd.Series, cells: _Cells, number: np.ndarray, codes: Sequence[str], stating: Stating
+) -> pa.Table:
+    """Members of the clusters that a column names, each row under its good codes; where it has none, under none."""
+    names = trimmed(text_of(plain_column(values)))
+    names = pc.if_else(pa.array(is_blank(names)), pa.scalar(None, pa.string()), names)
+    row, at = cells.of_rows(number >= 0)
+    codeless = np.setdiff1d(np.arange(len(values)), row)
+    code = pa.array(codes, pa.string()).take(pa.array(number[at]))
+    code = pa.concat_arrays([code, pa.nulls(len(codeless), pa.string())])
+    return by_names(names, np.concatenate([row, codeless]), code, stating)
+
+
 def _home(policy: UrlPolicy) -> str:
     origins = UrlPolicy(policy.base).admission.origins
     return f"{next(iter(origins))}/" if origins else ""
+
+
+def _cells(rows: pd.DataFrame, spec: Mapping[str, str] | str) -> _Cells:
+    if isinstance(spec, str):
+        return _of_json(rows[spec])
+    return _languages(rows[spec[LANGUAGE]]) if CLUSTER in spec else _of_columns(rows, spec)
 
 
 def _of_columns(rows: pd.DataFrame, columns: Mapping[str, str]) -> _Cells:

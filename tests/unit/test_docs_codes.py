@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from sitemap_ops.entries import FILTERS, NOTES
+from sitemap_ops.entries.alternates import ALTERNATE_NOTES
 from sitemap_ops.inventory.csv import FIELD_COUNT
 from sitemap_ops.urls import CHANGES, REASONS
 from tests.services.shared import ROOT
@@ -26,7 +27,7 @@ def parts() -> tuple[str, str]:
 
 def test_every_code_is_explained() -> None:
     """A code that is added has to be explained; one that is gone has to leave the page."""
-    assert explained(parts()[0]) == sorted([*REASONS, *CHANGES, *FILTERS, *NOTES, FIELD_COUNT])
+    assert explained(parts()[0]) == sorted([*REASONS, *CHANGES, *FILTERS, *NOTES, *ALTERNATE_NOTES, FIELD_COUNT])
 
 
 def test_every_repair_is_explained() -> None:
