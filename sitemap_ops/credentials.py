@@ -57,9 +57,10 @@ def base_url_of(host: str | None, port: int | None = None, scheme: str | None = 
         return None
     url = host if "://" in host else f"{scheme or 'https'}://{host}"
     parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc or parts.query:
+    named_port = parts.port  # raises ValueError for what is none
+    if parts.scheme not in ("http", "https") or not parts.hostname or "@" in url or parts.query or parts.fragment:
         raise ValueError("no address of a web server")
-    netloc = parts.netloc if port is None or parts.port else f"{parts.netloc}:{port}"
+    netloc = parts.netloc if port is None or named_port else f"{parts.netloc}:{port}"
     return f"{parts.scheme}://{netloc}{parts.path.rstrip('/')}"
 
 

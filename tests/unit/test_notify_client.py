@@ -19,6 +19,7 @@ from sitemap_ops.credentials import Credentials, base_url_of, parse_credentials
 from sitemap_ops.errors import UsageError
 from sitemap_ops.notify import client, notify
 from sitemap_ops.notify.client import Api
+from sitemap_ops.notify.published import Published
 from sitemap_ops.storage.folder import FolderStore
 from tests.notifying import INDEXES, Held, codes, site_of
 from tests.services.engines import Engines, Reply, engines_service
@@ -133,6 +134,34 @@ class TestCredentials:
         given = Credentials("c", None, "the-token", {"keyfile_dict": json.dumps(key), "site_url": "https://a.example/"})
         assert set(given.secrets()) == {"the-token", json.dumps(key), "-----BEGIN"}
         assert repr(parse_credentials("c", "the-token", "X")) == "Credentials(conn_id='c', base_url=None)"
+
+
+class TestWhichIndexes:
+    """An engine with a file set of its own is told of that one."""
+
+    def told(self, tmp_path: Path, sets: dict[str, str], engine_sets: list[str]) -> dict[str, list[str]]:
+        site = site_of(tmp_path, {}, engine_sets=engine_sets)
+        store = FolderStore(tmp_path)
+        published = Published(site, list(sets), lambda: iter(()), EnvironmentConnections(), store, store, sets)
+        return {engine: published.indexes_for(engine) for engine in ("google", "yandex", "bing")}
+
+    def test_own_set(self, tmp_path: Path) -> None:
+        """Y-11: Yandex's own set takes the place of the main one for Yandex, and is no one else's."""
+        sets = {"main.xml": "main", "text.xml": "txt", "yandex.xml": "yandex", "news.xml": "news", "fresh.xml": "fresh"}
+        told = self.told(tmp_path, sets, ["yandex", "baidu"])
+        assert told["yandex"] == ["yandex.xml", "news.xml", "fresh.xml"]
+        assert told["google"] == told["bing"] == ["main.xml", "news.xml", "fresh.xml"]
+
+    def test_text_alone(self, tmp_path: Path) -> None:
+        """A site without XML tells of its text files' index."""
+        assert self.told(tmp_path, {"text.xml": "txt"}, [])["google"] == ["text.xml"]
+
+    def test_sets_that_nobody_named(self, tmp_path: Path) -> None:
+        """Where nothing is known of sets, all are told of all."""
+        site = site_of(tmp_path, {})
+        store = FolderStore(tmp_path)
+        published = Published(site, INDEXES, lambda: iter(()), EnvironmentConnections(), store, store)
+        assert published.indexes_for("bing") == INDEXES
 
 
 class TestNothingCanFailThePublish:
