@@ -1,15 +1,18 @@
 """Global order and the removal of duplicates, beyond memory.
 
 Cleaned entries are written as sorted runs, one for each chunk of a source, already without duplicates among themselves.
-Reading them back goes by key range: the runs' row groups say what lies where, each range takes its slice of every run,
-sorts it (the slices are sorted already, which makes that cheap) and removes what is still double. A range fits into the
-processor's cache and ranges don't depend on each other, so they are worked on side by side.
+Reading them back goes by key range: a run says what begins each of its batches, each range takes its slice of every
+run, sorts it (the slices are sorted already, which makes that cheap) and removes what is still double. A range fits
+into the processor's cache and ranges don't depend on each other, so they are worked on side by side.
+
+A run is an Arrow file: written and read back it costs a quarter of what Parquet does, and small batches cost nothing.
 """
 
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -37,8 +40,14 @@ ENTRY_SCHEMA = pa.schema(
 SECTION = pa.field("section", pa.int32())
 """A section's place in the site file; added when sections meet."""
 
-ROW_GROUP = 16_384
-"""Rows a run gives back at a time: what each run keeps in memory while ranges are taken from it."""
+BATCH_ROWS = 4_096
+"""Rows a run gives back at a time: what each of all runs keeps in memory while ranges are taken from them."""
+
+FEW_VALUES = ("changefreq", "priority")
+"""Columns that runs hold as dictionaries."""
+
+_SMALLEST = b"smallest"
+"""Under this key a run's schema lists the first loc and the number of rows of each batch, as JSON."""
 
 RANGE_ROWS = 131_072
 
@@ -119,34 +128,40 @@ def _rendered(entries: pa.Table) -> list[bytes]:
 
 
 def write_run(entries: pa.Table, path: Path) -> None:
-    """A sorted run as Parquet, its row groups' smallest and largest loc in the footer."""
-    pq.write_table(
-        entries,
-        path,
-        row_group_size=ROW_GROUP,
-        compression="none",
-        use_dictionary=["changefreq", "priority"],
-        write_statistics=["loc"],
-        store_schema=False,
-    )
+    """Entries as `distinct` gives them, as a run."""
+    for name in [name for name in FEW_VALUES if name in entries.column_names]:
+        place = entries.schema.get_field_index(name)
+        entries = entries.set_column(place, name, entries[name].combine_chunks().dictionary_encode())
+    batches = entries.to_batches(BATCH_ROWS)
+    smallest = [(batch["loc"][0].as_py(), batch.num_rows) for batch in batches]
+    schema = entries.schema.with_metadata({_SMALLEST: json.dumps(smallest)})
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, schema) as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+
+
+def run_locs(path: Path) -> Iterator[pa.Array]:
+    """The locs of a run, batch by batch."""
+    with pa.OSFile(str(path)) as file:
+        reader = pa.ipc.open_file(file, options=pa.ipc.IpcReadOptions(included_fields=[0]))
+        for number in range(reader.num_record_batches):
+            yield reader.get_batch(number)["loc"]
 
 
 @dataclass
-class _SortedFile:
-    """A Parquet file sorted by its column `loc`, that is being read from the smallest to the largest."""
+class _Sorted:
+    """Tables sorted by their column `loc`, one after the other, that are taken from the smallest loc to the largest."""
 
-    file: pq.ParquetFile
-    next_group: int = 0
+    tables: Iterator[pa.Table]
     rest: pa.Table | None = field(default=None, repr=False)
 
     def take_below(self, bound: str | None) -> Iterator[pa.Table]:
         """The rows not yet taken whose loc is less than the bound (all of them for None)."""
         while True:
             if self.rest is None:
-                if self.next_group == self.file.num_row_groups:
+                self.rest = next(self.tables, None)
+                if self.rest is None:
                     return
-                self.rest = self.file.read_row_group(self.next_group, use_threads=False)
-                self.next_group += 1
             if not self.rest.num_rows:
                 self.rest = None
                 continue
@@ -182,35 +197,41 @@ def key_ranges(
     sides: Parquet files sorted by their column `loc`, whose rows go with the range that they fall into.
     """
     with ExitStack() as opened:
-        files = [(_SortedFile(opened.enter_context(pq.ParquetFile(path))), section) for section, path in runs]
-        beside = [_SortedFile(opened.enter_context(pq.ParquetFile(path))) for path in sides]
-        for bound in [*_bounds([run.file for run, _ in files], rows), None]:
+        readers = [pa.ipc.open_file(opened.enter_context(pa.OSFile(str(path)))) for _, path in runs]
+        sorted_runs = [(_Sorted(_tables(reader)), section) for reader, (section, _) in zip(readers, runs, strict=True)]
+        files = [opened.enter_context(pq.ParquetFile(path)) for path in sides]
+        beside = [(_Sorted(_row_groups(file)), file.schema_arrow) for file in files]
+        for bound in [*_bounds([reader.schema for reader in readers], rows), None]:
             pieces = [
                 piece.append_column(SECTION, pa.array(np.full(piece.num_rows, section, np.int32)))
-                for run, section in files
+                for run, section in sorted_runs
                 for piece in run.take_below(bound)
             ]
-            aside = tuple(_whole(side, bound) for side in beside)
+            aside = tuple(_whole(side.take_below(bound), schema) for side, schema in beside)
             if pieces:
                 yield KeyRange(pa.concat_tables(pieces), aside)
 
 
-def _whole(side: _SortedFile, bound: str | None) -> pa.Table:
-    pieces = list(side.take_below(bound))
-    return pa.concat_tables(pieces) if pieces else side.file.schema_arrow.empty_table()
+def _whole(pieces: Iterable[pa.Table], schema: pa.Schema) -> pa.Table:
+    tables = list(pieces)
+    return pa.concat_tables(tables) if tables else schema.empty_table()
 
 
-def _bounds(files: Sequence[pq.ParquetFile], rows: int) -> list[str]:
-    """Locs between which about `rows` rows lie, from the row groups' statistics."""
-    groups = sorted(
-        (group.column(0).statistics.min, group.num_rows)
-        for file in files
-        for group in (file.metadata.row_group(index) for index in range(file.num_row_groups))
-        if group.num_rows
-    )
+def _tables(reader: pa.RecordBatchFileReader) -> Iterator[pa.Table]:
+    for number in range(reader.num_record_batches):
+        yield pa.Table.from_batches([reader.get_batch(number)]).replace_schema_metadata()
+
+
+def _row_groups(file: pq.ParquetFile) -> Iterator[pa.Table]:
+    for number in range(file.num_row_groups):
+        yield file.read_row_group(number, use_threads=False)
+
+
+def _bounds(runs: Sequence[pa.Schema], rows: int) -> list[str]:
+    """Locs between which about `rows` rows lie, from what the runs' schemas say of their batches."""
     bounds: list[str] = []
     filled = 0
-    for smallest, count in groups:
+    for smallest, count in sorted(tuple(batch) for run in runs for batch in json.loads(run.metadata[_SMALLEST])):
         if filled >= rows and (not bounds or smallest > bounds[-1]):
             bounds.append(smallest)
             filled = 0

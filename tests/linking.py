@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from sitemap_ops.columns import column, frame
 from sitemap_ops.entries.alternates import Alternates, parse_alternates
 from sitemap_ops.linking import Linked, attach, link, write_members
+from sitemap_ops.ordering import write_run
 from sitemap_ops.urls import UrlPolicy, canonicalize
 
 BASE = "https://shop.example/"
@@ -77,7 +78,7 @@ def linked(*sections: Section, chunk: int = 1_000) -> Result:
                 members.append((rank, folder / f"members-{len(members)}.parquet"))
                 runs.append(folder / f"run-{len(runs)}.parquet")
                 write_members(found.members, members[-1][1])
-                pq.write_table(pa.table({"loc": locs}), runs[-1])
+                write_run(pa.table({"loc": locs}), runs[-1])
                 entries.update(locs.to_pylist())
         made = link(members, runs, folder)
         return _result(made, sorted(entries), counts, examples)

@@ -15,21 +15,22 @@ None of it depends on the order of rows or on how they came in chunks.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from sitemap_ops.linking.agreement import agree
 from sitemap_ops.linking.claims import Claims, members_in, write_members
 from sitemap_ops.linking.fragments import FRAGMENT, write_fragments
 from sitemap_ops.linking.membership import memberships
 from sitemap_ops.linking.tally import Tally
+from sitemap_ops.ordering import run_locs
 
 __all__ = ["FRAGMENT", "Linked", "attach", "link", "write_members"]
 
@@ -60,7 +61,7 @@ class Linked:
 def link(members: Sequence[tuple[int, Path]], runs: Sequence[Path], folder: Path) -> Linked:
     """The links of a site's entries.
 
-    members: (section's place in the site file, file of `write_members`). runs: all files of entries; of each the column
+    members: (section's place in the site file, file of `write_members`). runs: all runs of entries; of each the column
     `loc`, in any order, with duplicates or without. folder: where Linked's files go, and meanwhile what does not fit
     into memory: some 30 bytes a member and the locs of what is named.
     """
@@ -71,7 +72,7 @@ def link(members: Sequence[tuple[int, Path]], runs: Sequence[Path], folder: Path
     with TemporaryDirectory(prefix="linking-", dir=folder) as name, ExitStack() as opened:
         spills = Path(name)
         stated = Claims(members, spills, parts, opened)
-        stated.name_entries(_locs(runs))
+        stated.name_entries(chain.from_iterable(map(run_locs, runs)))
         claims, follows = agree(stated, spills, opened)
         by_cluster = memberships(claims, follows, stated.texts, spills, max(1, parts // _CLUSTER_PARTS), tally)
         opened.enter_context(by_cluster)
@@ -92,10 +93,3 @@ def attach(locs: pa.Array, fragments: Sequence[pa.Table]) -> pa.Array:
         return pa.nulls(len(locs), pa.string())
     together = pa.concat_tables(with_links).combine_chunks()
     return together["alternates"].chunk(0).take(pc.index_in(locs, together["loc"].chunk(0)))
-
-
-def _locs(runs: Sequence[Path]) -> Iterator[pa.Array]:
-    for path in runs:
-        with pq.ParquetFile(path) as file:
-            for batch in file.iter_batches(columns=["loc"]):
-                yield batch["loc"]

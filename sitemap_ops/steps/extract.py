@@ -39,6 +39,7 @@ class _Tally:
     examples: dict[str, list[str]] = field(default_factory=dict)
     runs: list[str] = field(default_factory=list)
     rejects: list[str] = field(default_factory=list)
+    members: list[str] = field(default_factory=list)
 
 
 def extract(
@@ -78,7 +79,9 @@ class _Staged:
     rejected: dict[str, int]
     examples: dict[str, list[str]]
     instants: pa.Array
-    files: tuple[str | None, str | None]
+    run: str | None
+    rejects: str | None
+    members: str | None
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,7 @@ class _Stage:
         alone = pa.array(np.zeros(cleaned.entries.num_rows, np.int32))
         entries = distinct(cleaned.entries.append_column(SECTION, alone)).drop_columns(SECTION.name)
         name = f"{self.section.name}-{number:06d}"
-        run = self._write_run(entries, f"{name}.parquet")
+        run = self._write_run(entries, f"{name}.arrow")
         rejects = self._write_rejects(cleaned.rejects, f"{name}.rejects.csv.gz")
         return _Staged(
             cleaned.rows,
@@ -107,7 +110,9 @@ class _Stage:
             _by_reason(cleaned.rejects),
             cleaned.examples,
             entries["instant"],
-            (run, rejects),
+            run,
+            rejects,
+            self._write_members(cleaned.members, f"{name}.members.parquet"),
         )
 
     def _write_run(self, entries: pa.Table, name: str) -> str | None:
@@ -115,6 +120,15 @@ class _Stage:
             return None
         with self.workspace.create(name) as path:
             write_run(entries, path)
+        return name
+
+    def _write_members(self, members: pa.Table | None, name: str) -> str | None:
+        if members is None or not members.num_rows:
+            return None
+        from sitemap_ops.linking import write_members
+
+        with self.workspace.create(name) as path:
+            write_members(members, path)
         return name
 
     def _write_rejects(self, rejects: pa.Table, name: str) -> str | None:
@@ -146,9 +160,9 @@ def _add(tally: _Tally, staged: _Staged) -> None:
     tally.entries += staged.entries
     tally.duplicates += staged.duplicates
     tally.changed += staged.changed
-    run, rejects = staged.files
-    tally.runs += [run] if run else []
-    tally.rejects += [rejects] if rejects else []
+    tally.runs += [staged.run] if staged.run else []
+    tally.rejects += [staged.rejects] if staged.rejects else []
+    tally.members += [staged.members] if staged.members else []
     for reason, count in staged.rejected.items():
         tally.rejected[reason] += count
     for code, examples in staged.examples.items():

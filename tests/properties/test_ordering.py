@@ -74,13 +74,13 @@ def test_runs_and_ranges(sources: list[list[dict[str, object]]], range_rows: int
     with TemporaryDirectory() as folder:
         runs = []
         for section, source in enumerate(sources):
-            path = Path(folder) / f"{section}.parquet"
+            path = Path(folder) / f"{section}.arrow"
             written = distinct(as_table([row | {"section": 0} for row in source])).select(ENTRY_SCHEMA.names)
-            original, ordering.ROW_GROUP = ordering.ROW_GROUP, group
+            original, ordering.BATCH_ROWS = ordering.BATCH_ROWS, group
             try:
                 write_run(written, path)
             finally:
-                ordering.ROW_GROUP = original
+                ordering.BATCH_ROWS = original
             runs.append((section, path))
         ranges = [distinct(each.rows, of_runs=True) for each in key_ranges(runs, range_rows)]
     assert [row for each in ranges for row in found(each)] == expected(rows)
