@@ -22,7 +22,7 @@ from sitemap_ops.entries import (
     parse_priority,
 )
 from sitemap_ops.examples import examples_by_code, examples_of, printable
-from sitemap_ops.extensions import extensions_of
+from sitemap_ops.extensions import alternates_of, extensions_of
 from sitemap_ops.filesets import fragment_columns
 from sitemap_ops.inventory.chunk import REJECT_SCHEMA, Chunk
 from sitemap_ops.ordering import ENTRY_SCHEMA
@@ -37,7 +37,8 @@ class Cleaned:
 
     entries: `entry_schema`. rejects: REJECT_SCHEMA. changed: rows by code of what was rewritten or is worth a look, of
     URLs and of optional values, and how often what of the source's container was repaired. examples: a few rows with
-    their values for each code, of `changed` and of rejects.
+    their values for each code, of `changed` and of rejects. members: what the rows say of hreflang clusters
+    (MEMBER_SCHEMA), None where the section names no alternates.
     """
 
     rows: int
@@ -45,6 +46,7 @@ class Cleaned:
     rejects: pa.Table
     changed: Counter[str]
     examples: dict[str, list[str]]
+    members: pa.Table | None
 
 
 def clean(chunk: Chunk, section: Section, policy: UrlPolicy, site: Site, as_of: datetime) -> Cleaned:
@@ -97,7 +99,12 @@ def clean(chunk: Chunk, section: Section, policy: UrlPolicy, site: Site, as_of: 
             if len(found := positions[is_entry[positions]]):
                 changed[code] += len(found)
                 examples.setdefault(code, examples_of(found, rows[name]))
-    return Cleaned(len(rows) + len(chunk.rejects), entries, rejects, changed, examples)
+    links = alternates_of(rows, urls["loc"], section, site, policy, accepted=accepted, instants=lastmod["instant"])
+    if links is not None:
+        changed += links.counts
+        examples |= links.examples
+    members = links.members if links is not None else None
+    return Cleaned(len(rows) + len(chunk.rejects), entries, rejects, changed, examples, members)
 
 
 def entry_schema(site: Site) -> pa.Schema:

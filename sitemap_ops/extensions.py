@@ -1,16 +1,21 @@
-"""A section's images, videos and news, by whatever keys of the site file name them."""
+"""A section's alternates, images, videos and news, by whatever keys of the site file name them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 import pandas as pd
+import pyarrow as pa
 
 from sitemap_ops.entries.extension import Extension
 from sitemap_ops.filesets import fragment_columns
 from sitemap_ops.site import Section, Site
 from sitemap_ops.urls import UrlPolicy
+
+if TYPE_CHECKING:
+    from sitemap_ops.entries.alternates import Alternates
 
 
 def extensions_of(
@@ -37,6 +42,27 @@ def extensions_of(
 
         news = parse_news(rows, section.news.model_dump(), timezone=section.lastmod_timezone, as_of=as_of)
         yield news, section.news.title
+
+
+def alternates_of(
+    rows: pd.DataFrame,
+    locs: pd.Series,
+    section: Section,
+    site: Site,
+    policy: UrlPolicy,
+    *,
+    accepted: pa.Array,
+    instants: pd.Series,
+) -> Alternates | None:
+    """What the rows say of hreflang clusters; None where the section says nothing or no file set has links.
+
+    accepted: bool, the rows that are entries. instants: their lastmod in seconds, null without one.
+    """
+    if section.alternates is None or "alternates" not in fragment_columns(site):
+        return None
+    from sitemap_ops.entries.alternates import parse_alternates
+
+    return parse_alternates(rows, section.alternates, policy, locs, accepted=accepted, instants=instants)
 
 
 def _shown(spec: str | Mapping[str, str]) -> str:

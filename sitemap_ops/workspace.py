@@ -61,6 +61,13 @@ class Workspace(AbstractContextManager["Workspace"]):
         if self._store:
             self._store.upload(path, name, BINARY)
 
+    @contextmanager
+    def scratch(self) -> Iterator[Path]:
+        """A local folder beside the run's files, for what does not fit into memory; gone at the end of the block."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".scratch-", dir=self._folder) as name:
+            yield Path(name)
+
     def fetch(self, name: str) -> Path:
         """A local path of a file of the run. Raises TargetError where there is none."""
         path = self._folder / check_key(name)

@@ -101,7 +101,8 @@ class Manifest:
 
     previous: the key of the manifest before. sections: the entries of each section. gone: indexes of the release before
     that are removed at the end of its projection. idle: bodies that only earlier releases use. guests: sitemaps of
-    another program, by URL, that its main index lists too. restores: the release that a rollback brought back.
+    another program, by URL, that its main index lists too. restores: the release that a rollback brought back. tracked:
+    the key of its records of tracked pages, None where the site tracks none.
     history: the releases kept besides it, newest first; None where a manifest of schema 1 did not say.
     """
 
@@ -123,6 +124,7 @@ class Manifest:
     history: tuple[Past, ...] | None
     restores: str | None = None
     guests: tuple[str, ...] = ()
+    tracked: str | None = None
     schema: Literal[2] = field(default=SCHEMA)
 
     @property

@@ -20,6 +20,9 @@ from sitemap_ops.storage import Store
 MAX_SHARE = 0.5
 """Of the files that are this site's, listed and unlisted: what one run may remove from the target (C-16)."""
 
+TRACKED = "tracked/"
+"""Where records of tracked pages lie in `state`, each under the epoch that it was made for."""
+
 _BATCH = 1_000
 _RUN_FOLDER = re.compile(r"(?:plans|stopped)/(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-[0-9a-f]{8}/")
 
@@ -55,11 +58,22 @@ def sweep(manifest: Manifest, previous: Manifest | None, bodies: Bodies, owner: 
     state = owner.state
     _delete(state, _old_records(manifest, previous, owner), owner)
     _delete(state, _old_runs(manifest, state, retention), owner)
+    _delete(state, _old_tracked(manifest, state), owner)
     old = [body for body in manifest.idle if is_older(body.since, manifest.as_of, retention.days)]
     if old:
         used = _used_before(state, manifest, max(body.epoch for body in old)).digests
         owner.check()
         bodies.delete([body.sha256 for body in old if body.sha256 not in used])
+
+
+def _old_tracked(manifest: Manifest, state: Store) -> list[str]:
+    """Records that no kept release names. Runs that are under way made theirs for a later epoch, or lose."""
+    made = [each.key for each in state.list(TRACKED) if each.key < f"{TRACKED}{manifest.epoch + 1:08d}"]
+    if set(made) <= {manifest.tracked}:
+        return []
+    kept = [find_manifest(state, past.manifest) for past in manifest.history or ()]
+    used = {manifest.tracked, *(each.tracked for each in kept if each)}
+    return [key for key in made if key not in used]
 
 
 @dataclass(frozen=True)

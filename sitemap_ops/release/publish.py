@@ -83,6 +83,7 @@ def publish(
     allow_empty: bool = False,
     before: Before | None = None,
     resumed: bool = False,
+    tracked: str | None = None,
 ) -> PublishResult:
     """Make the shards, in the order given, the site's live release; every call that isn't a plan is a new epoch.
 
@@ -90,7 +91,8 @@ def publish(
     belong to, each with its own indexes; the first holds every entry. body: a shard's file as it is put, by key; called
     from several threads, as often as needed. rejected: rows, for the list of releases. progress: told (files put,
     files to put). before: what `read_before` gave at the start of the run; read now where it is None. resumed: `before`
-    is this very run's release, which an earlier attempt committed (`committed_already`).
+    is this very run's release, which an earlier attempt committed (`committed_already`). tracked: the key of the run's
+    records of tracked pages, which are in `state` already.
 
     Files that the release no longer lists stay in the target for a grace period, in its manifest as `unlisted`. With
     `allow_empty`, a release without shards removes the indexes too: one that lists nothing is not valid (P-37).
@@ -128,6 +130,7 @@ def publish(
             sections=_entries(shards, sets[0]),
             rejected=rejected,
             guests=guests,
+            tracked=tracked,
         ),
         before=base,
         plan=plan,

@@ -82,6 +82,7 @@ def rollback(
             rejected=wanted.rejected,
             restores=to,
             guests=wanted.guests,
+            tracked=wanted.tracked,
         ),
         before=before,
         plan=plan,

@@ -42,6 +42,7 @@ class Wanted:
     rejected: int | None = None
     restores: str | None = None
     guests: tuple[str, ...] = ()
+    tracked: str | None = None
 
 
 @dataclass(frozen=True)
@@ -190,6 +191,7 @@ class Transaction:
             rejected=wanted.rejected,
             restores=wanted.restores,
             guests=wanted.guests,
+            tracked=wanted.tracked,
             history=kept_history(before, wanted.release, wanted.as_of, self.retention),
         )
         files = unlisted_files(before.manifest, manifest, lost, grace_of(self.retention), self.target)

@@ -34,6 +34,7 @@ def build_report(
     """
     sections = assembled["sections"]
     shards = assembled["shards"]
+    links = assembled["links"]
     plan = published.plan
     reading = sum(section["seconds"] for section in sections)
     return {
@@ -50,7 +51,8 @@ def build_report(
         "entries": sum(section["entries"] for section in sections),
         "duplicates": assembled["duplicates"],
         "rejected": _summed(section["rejected"] for section in sections),
-        "changed": _summed(section["changed"] for section in sections),
+        "changed": _summed([*(section["changed"] for section in sections), (links or {}).get("changed", {})]),
+        "links": links,
         "sections": {section["section"]: _section(section) for section in sections},
         "sets": {each["set"]: _set(each, shards) for each in assembled["sets"]},
         **_published(published, [shard for shard in plan.shards if shard.action != "removed"]),

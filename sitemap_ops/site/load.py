@@ -16,7 +16,6 @@ from sitemap_ops.site.wording import problems_of
 
 NOT_YET: dict[str, frozenset[str] | None] = {
     "engine": frozenset({"spark"}),
-    "sections.alternates": None,
 }
 """Keys with the values (None: all but an empty one) that nothing acts on yet: shorten it feature by feature."""
 

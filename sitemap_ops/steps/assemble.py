@@ -5,25 +5,33 @@ from __future__ import annotations
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
-from datetime import datetime
 from functools import partial
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
 
 from sitemap_ops.connections import Connections
 from sitemap_ops.errors import SourceError
-from sitemap_ops.filesets import FileSet, file_sets
+from sitemap_ops.filesets import file_sets, fragment_columns
 from sitemap_ops.ordering import KeyRange, key_ranges
 from sitemap_ops.parallel import ordered_map
 from sitemap_ops.release.plan import RenderedShard
 from sitemap_ops.render.gzip import compress
 from sitemap_ops.site import Site
-from sitemap_ops.steps.derive import Derive, Derived, SetPiece
+from sitemap_ops.steps.derive import LINKS, TRACKED, Derive, Derived, SetPiece
 from sitemap_ops.steps.run import Progress, Run, instant_of, no_progress, workspace_of
 from sitemap_ops.steps.shards import SetShard, cut, shard_file
+from sitemap_ops.steps.tracked import new_records, records_before, tracks
+from sitemap_ops.tracking import basis
 from sitemap_ops.workspace import Workspace
+
+if TYPE_CHECKING:
+    from sitemap_ops.linking import Linked
 
 REJECTS = "rejects.csv.gz"
 _REJECTS_HEADER = b"section,row,value,reason\n"
@@ -40,17 +48,24 @@ def assemble(
         if missing:
             raise SourceError(f"The section {missing[0]!r} was not read in this run: run its extract step again.")
         sections = [by_section[section.name] for section in site.sections]
-        runs = [(rank, workspace.fetch(name)) for rank, part in enumerate(sections) for name in part["runs"]]
+        runs = _files(sections, "runs", workspace)
         staged = sum(part["entries"] for part in sections)
         sets = file_sets(site)
         made = _Made(Counter(), {each.name: Counter() for each in sets})
-        pieces = _pieces(runs, sets, instant_of(run), made, lambda done: progress("assemble", done, staged))
         write = partial(_write, site, workspace)
-        shards = list(ordered_map(write, cut(pieces, sets, len(sections))))
+        with ExitStack() as opened:
+            keep = opened.enter_context(new_records(workspace)) if tracks(site) else _no_records
+            before = records_before(site, run, connections, workspace) if tracks(site) else []
+            links = _linked(site, sections, runs, workspace, opened)
+            beside = {TRACKED: before} if links is None else {TRACKED: before, LINKS: links.files}
+            ranges = _derived(Derive(sets, instant_of(run), _bases(site)), runs, beside)
+            pieces = _pieces(ranges, made, keep, lambda done: progress("assemble", done, staged))
+            shards = list(ordered_map(write, cut(pieces, sets, len(sections))))
         _collect_rejects(sections, workspace)
         result = {
             "sections": [_summary(part, made.entries[rank]) for rank, part in enumerate(sections)],
             "sets": [{"set": name, "kept_out": dict(codes)} for name, codes in made.kept_out.items()],
+            "links": {"entries": links.entries, "changed": links.counts, "examples": links.examples} if links else None,
             "shards": [asdict(shard) for shard in shards],
             "duplicates": sum(part["duplicates"] for part in sections) + staged - made.entries.total(),
             "seconds": round(time.monotonic() - started, 3),
@@ -66,30 +81,59 @@ def _summary(part: dict[str, Any], entries: int) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class _Made:
-    """Counts, filled while entries stream: survivors by section's rank; by set, what its limits keep out, by code."""
+    """Counts, filled while entries stream: survivors by section's rank; by set, what its limits keep out, by code.
+
+    kept_out has all sets, in their order.
+    """
 
     entries: Counter[int]
     kept_out: dict[str, Counter[str]]
 
 
-def _pieces(
-    runs: list[tuple[int, Path]],
-    sets: list[FileSet],
-    as_of: datetime,
-    made: _Made,
-    progress: Callable[[int], None],
-) -> Iterator[SetPiece]:
-    derive = Derive(sets, as_of)
+def _files(sections: list[dict[str, Any]], kind: str, workspace: Workspace) -> list[tuple[int, Path]]:
+    """Files that `extract` left, each with its section's rank."""
+    return [(rank, workspace.fetch(name)) for rank, part in enumerate(sections) for name in part[kind]]
 
+
+def _linked(
+    site: Site, sections: list[dict[str, Any]], runs: list[tuple[int, Path]], workspace: Workspace, opened: ExitStack
+) -> Linked | None:
+    """The hreflang links of all entries; None where no file set has any."""
+    if "alternates" not in fragment_columns(site):
+        return None
+    from sitemap_ops.linking import link
+
+    folder = opened.enter_context(workspace.scratch())
+    return link(_files(sections, "members", workspace), [path for _, path in runs], folder)
+
+
+def _bases(site: Site) -> list[int]:
+    return [basis(section.track) for section in site.sections] if tracks(site) else []
+
+
+def _derived(derive: Derive, runs: list[tuple[int, Path]], beside: Mapping[str, Sequence[Path]]) -> Iterator[Derived]:
     def derived(key_range: KeyRange) -> Derived:
-        return derive(key_range.rows, {})
+        sides = iter(key_range.sides)
+        return derive(key_range.rows, {name: list(islice(sides, len(files))) for name, files in beside.items()})
 
-    for range_ in ordered_map(derived, key_ranges(runs)):
-        made.entries.update(range_.entries)
-        for fileset, kept_out in zip(sets, range_.kept_out, strict=True):
-            made.kept_out[fileset.name].update(kept_out)
-        yield from range_.pieces
+    return ordered_map(derived, key_ranges(runs, sides=list(chain.from_iterable(beside.values()))))
+
+
+def _pieces(
+    ranges: Iterable[Derived], made: _Made, keep: Callable[[pa.Table], None], progress: Callable[[int], None]
+) -> Iterator[SetPiece]:
+    for derived in ranges:
+        made.entries.update(derived.entries)
+        for kept_out, of_range in zip(made.kept_out.values(), derived.kept_out, strict=True):
+            kept_out.update(of_range)
+        if derived.tracked is not None:
+            keep(derived.tracked)
+        yield from derived.pieces
         progress(made.entries.total())
+
+
+def _no_records(_: pa.Table) -> None:
+    pass
 
 
 def _write(site: Site, workspace: Workspace, made: SetShard) -> RenderedShard:

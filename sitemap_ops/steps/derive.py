@@ -21,6 +21,9 @@ from sitemap_ops.tracking import track
 TRACKED, LINKS = "tracked", "links"
 """What may lie beside the rows: TRACKED_SCHEMA of the live release; loc and alternates, of locs in clusters."""
 
+Beside = Mapping[str, Sequence[pa.Table]]
+"""By name, a key range's part of each file of that name."""
+
 _HASH = "hash"
 
 
@@ -55,8 +58,8 @@ class Derive:
     as_of: datetime
     bases: Sequence[int] = ()
 
-    def __call__(self, rows: pa.Table, beside: Mapping[str, pa.Table]) -> Derived:
-        """rows: a key range's rows of all sections, as `distinct` takes runs. beside: by name, rows sorted by loc."""
+    def __call__(self, rows: pa.Table, beside: Beside) -> Derived:
+        """rows: a key range's rows of all sections, as `distinct` takes runs. beside: LINKS, where a set has links."""
         survivors, tracked = self._completed(distinct(rows, of_runs=True), beside)
         kept_out: list[dict[str, int]] = []
         pieces: list[SetPiece] = []
@@ -67,16 +70,17 @@ class Derive:
             pieces += [SetPiece(place, rank, _piece(fileset, part)) for rank, part in _by_section(listed)]
         return Derived({rank: part.num_rows for rank, part in _by_section(survivors)}, kept_out, pieces, tracked)
 
-    def _completed(self, entries: pa.Table, beside: Mapping[str, pa.Table]) -> tuple[pa.Table, pa.Table | None]:
+    def _completed(self, entries: pa.Table, beside: Beside) -> tuple[pa.Table, pa.Table | None]:
         """The entries with all that is known only now that they are one for each loc; and their records of tracking."""
         tracked = None
         if self.bases:
-            before = beside.get(TRACKED)
+            before = next(iter(beside.get(TRACKED, ())), None)
             entries, tracked = track(entries, before, self.bases, int(self.as_of.timestamp()))
         if LINKS in beside:
-            links = beside[LINKS].combine_chunks()
-            at = pc.index_in(entries["loc"], links["loc"])
-            entries = entries.append_column("alternates", links["alternates"].take(at))
+            from sitemap_ops.linking import attach
+
+            links = attach(entries["loc"].combine_chunks(), beside[LINKS])
+            entries = entries.append_column("alternates", links)
         return entries.append_column(_HASH, pa.array(hash64(entries["loc"].combine_chunks()))), tracked
 
 

@@ -27,6 +27,7 @@ from sitemap_ops.site import Site
 from sitemap_ops.steps.assemble import REJECTS
 from sitemap_ops.steps.churn import churn_of
 from sitemap_ops.steps.run import Progress, Run, instant_of, no_progress, workspace_of
+from sitemap_ops.steps.tracked import keep_records
 from sitemap_ops.storage import Headers, Store, open_store
 from sitemap_ops.storage.probe import check_stores
 from sitemap_ops.workspace import Workspace
@@ -64,6 +65,8 @@ def publish(
         stopped = failed and not force
         if stopped and not plan_only:
             complete(past.before, run["release"], target, state)
+        only_look = plan_only or stopped
+        tracked = None if only_look else keep_records(site, workspace, past.live, past.before.epoch + 1, state)
         result = publish_release(
             site=site,
             release=run["release"],
@@ -78,9 +81,10 @@ def publish(
             outcome="forced" if failed else "published",
             retention=site.retention,
             allow_empty=site.allow_empty,
-            plan_only=plan_only or stopped,
+            plan_only=only_look,
             before=past.before,
             resumed=past.resumed,
+            tracked=tracked,
             progress=lambda done, total: progress("publish", done, total),
         )
         report = build_report(

@@ -18,6 +18,7 @@ from sitemap_ops.render.xml import FOOTER, HEADER
 from sitemap_ops.report.build import facts
 from sitemap_ops.site import Site, load_site
 from sitemap_ops.steps import assemble, cleanup, extract, prepare, publish
+from sitemap_ops.steps.releases import rollback
 
 SITE = """\
 site: shop
@@ -319,3 +320,66 @@ def test_file_sets(tmp_path: Path) -> None:
     assert report["sets"]["main"] == {"entries": 4, "shards": 1, "kept_out": {}}
     again = run_all(make_site(tmp_path, FILE_SETS + section, pages=pages))
     assert again["bytes"]["uploaded"] == 0
+
+
+TRACKING = """\
+sections:
+  - {name: pages, source: {type: csv, path: pages.csv}, loc: url, track: [title, price]}
+"""
+
+
+def lastmods(folder: Path) -> dict[str, str | None]:
+    text = gzip.decompress(files_of(folder)["shop-pages-0000000000000000.xml.gz"]).decode()
+    return dict(re.findall("<loc>https://a.example/(.*?)</loc>(?:<lastmod>(.*?)</lastmod>)?", text))
+
+
+def test_tracked_lastmod(tmp_path: Path) -> None:
+    """Issue 3.2: no lastmod until a change is seen, then the as_of of that run; a stopped run's sight is not kept."""
+    head, a, b = "url,title,price\n", "/a,A,1\n", "/b,B,1\n"
+    run_all(make_site(tmp_path, TRACKING, pages=head + a + b), day=1)
+    assert lastmods(tmp_path) == {"a": "", "b": ""}
+    with pytest.raises(GuardError):
+        run_all(make_site(tmp_path, TRACKING, pages=head + "/a,A,2\n"), day=2)
+    run_all(make_site(tmp_path, TRACKING, pages=head + "/a,A,2\n" + b), day=3)
+    assert lastmods(tmp_path) == {"a": "2026-11-03T03:00:00Z", "b": ""}
+    report = run_all(make_site(tmp_path, TRACKING, pages=head + b + "/a,A,2\n"), day=4)
+    assert lastmods(tmp_path) == {"a": "2026-11-03T03:00:00Z", "b": ""}
+    assert report["bytes"]["uploaded"] == 0
+    assert len(list((tmp_path / ".sitemap-ops/shop/tracked").iterdir())) == 2
+
+
+def test_rollback_takes_tracking_along(tmp_path: Path) -> None:
+    """Issue 3.2: after a rollback, changes are seen against the release that was brought back."""
+    head = "url,title,price\n"
+    first = run_all(make_site(tmp_path, TRACKING, pages=head + "/a,A,1\n"), day=1)["release"]
+    run_all(make_site(tmp_path, TRACKING, pages=head + "/a,A,2\n"), day=2)
+    assert lastmods(tmp_path) == {"a": "2026-11-02T03:00:00Z"}
+    site = load_site(tmp_path / "site.yaml")
+    rollback(site, first, CONNECTIONS, as_of=AS_OF.replace(day=3))
+    assert lastmods(tmp_path) == {"a": ""}
+    run_all(make_site(tmp_path, TRACKING, pages=head + "/a,A,1\n"), day=4)
+    assert lastmods(tmp_path) == {"a": ""}
+    run_all(make_site(tmp_path, TRACKING, pages=head + "/a,A,2\n"), day=5)
+    assert lastmods(tmp_path) == {"a": "2026-11-05T03:00:00Z"}
+
+
+ALTERNATES = """\
+urls: {hosts: ["https://b.example"]}
+sections:
+  - {name: pages, source: {type: csv, path: pages.csv}, loc: url, alternates: {en: en, tr: tr, de: de}}
+"""
+
+
+def test_alternates(tmp_path: Path) -> None:
+    """C-73, C-74: each entry of a cluster lists all of it, itself included; a page that was rejected drops out of every
+    list and is counted; one on another declared host stays."""
+    pages = "url,en,tr,de\n/en,/en,/tr,https://b.example/de\n/tr,,,\n/two,/two,/gone,\n"
+    report = run_all(make_site(tmp_path, ALTERNATES, pages=pages))
+    text = gzip.decompress(files_of(tmp_path)["shop-pages-0000000000000000.xml.gz"]).decode()
+    links = re.findall("<url><loc>(.*?)</loc>(.*?)</url>", text)
+    listed = {loc: re.findall('hreflang="(.*?)" href="(.*?)"', rest) for loc, rest in links}
+    cluster = [("de", "https://b.example/de"), ("en", "https://a.example/en"), ("tr", "https://a.example/tr")]
+    assert listed == {"https://a.example/en": cluster, "https://a.example/tr": cluster, "https://a.example/two": []}
+    assert 'xmlns:xhtml="http://www.w3.org/1999/xhtml"' in text
+    assert report["links"]["entries"] == 2
+    assert report["changed"]["hreflang-alone"] == 1
