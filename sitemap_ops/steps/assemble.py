@@ -18,7 +18,7 @@ import pyarrow as pa
 from sitemap_ops.connections import Connections
 from sitemap_ops.errors import SourceError
 from sitemap_ops.filesets import file_sets, fragment_columns
-from sitemap_ops.ordering import KeyRange, key_ranges
+from sitemap_ops.ordering import RANGE_ROWS, WIDE_RANGE_ROWS, KeyRange, key_ranges
 from sitemap_ops.parallel import ordered_map
 from sitemap_ops.release.plan import RenderedShard
 from sitemap_ops.render.gzip import compress
@@ -58,7 +58,7 @@ def assemble(
             before = records_before(site, run, connections, workspace) if tracks(site) else []
             links = _linked(site, sections, runs, workspace, opened)
             beside = {TRACKED: before} if links is None else {TRACKED: before, LINKS: links.files}
-            ranges = _derived(Derive(sets, instant_of(run), _bases(site)), runs, beside)
+            ranges = _derived(Derive(sets, instant_of(run), _bases(site)), runs, beside, _range_rows(site))
             pieces = _pieces(ranges, made, keep, lambda done: progress("assemble", done, staged))
             shards = list(ordered_map(write, cut(pieces, sets, len(sections))))
         _collect_rejects(sections, workspace)
@@ -111,12 +111,18 @@ def _bases(site: Site) -> list[int]:
     return [basis(section.track) for section in site.sections] if tracks(site) else []
 
 
-def _derived(derive: Derive, runs: list[tuple[int, Path]], beside: Mapping[str, Sequence[Path]]) -> Iterator[Derived]:
+def _range_rows(site: Site) -> int:
+    return WIDE_RANGE_ROWS if fragment_columns(site) else RANGE_ROWS
+
+
+def _derived(
+    derive: Derive, runs: list[tuple[int, Path]], beside: Mapping[str, Sequence[Path]], rows: int
+) -> Iterator[Derived]:
     def derived(key_range: KeyRange) -> Derived:
         sides = iter(key_range.sides)
         return derive(key_range.rows, {name: list(islice(sides, len(files))) for name, files in beside.items()})
 
-    return ordered_map(derived, key_ranges(runs, sides=list(chain.from_iterable(beside.values()))))
+    return ordered_map(derived, key_ranges(runs, rows, sides=list(chain.from_iterable(beside.values()))))
 
 
 def _pieces(
