@@ -49,7 +49,7 @@ def test_build_summary(site: Path) -> None:
     assert (ran.code, ran.err) == (0, "")
     for told in ("published", "rows read", "3", "https://a.example/sitemap.xml", ".sitemap-ops/shop/releases/"):
         assert told in ran.out
-    assert not list((site / "work").rglob("*.parquet"))
+    assert not list((site / "work").rglob("*.arrow"))
 
 
 def test_plan(site: Path) -> None:
@@ -181,7 +181,7 @@ def test_interrupt(site: Path) -> None:
         cwd=ROOT, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
     deadline = time.monotonic() + 60
-    while not list((site / "work").rglob("*.parquet")) and time.monotonic() < deadline:
+    while not list((site / "work").rglob("*.arrow")) and time.monotonic() < deadline:
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     _, told = process.communicate(timeout=60)
