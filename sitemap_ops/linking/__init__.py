@@ -38,7 +38,7 @@ PART_ROWS = 1 << 17
 """Members that are joined in memory at once, on average."""
 
 MAX_PARTS = 1024
-_CLUSTER_PARTS = 4
+_CLUSTER_PARTS = 8
 """How many times fewer parts clusters have than pages: the same members stated in several chunks are one by then, and
 each part becomes a file."""
 

@@ -19,7 +19,7 @@ from sitemap_ops.render.escape import escape_column
 
 FRAGMENT = pa.schema([("loc", pa.string()), ("alternates", pa.string())])
 GROUP_ROWS = 16_384
-GROUP_BYTES = 2 << 20
+GROUP_BYTES = 1 << 20
 """What a file gives back at a time: all files are read side by side."""
 
 
