@@ -124,6 +124,9 @@ def _build(arguments: argparse.Namespace) -> int:
     else:
         print_summary(report)
         _print_notified(report.get("notified", ()))
+        if report["outcome"] == "published" and not (site.notify and site.notify.robots):
+            for url in report["indexes"]:  # where engines look first (P-48)
+                print(f"for robots.txt: Sitemap: {url}")
     would_stop = not report["forced"] and any(not guard["passed"] for guard in report["guards"])
     return EXIT_STOPPED if would_stop else EXIT_DONE
 
