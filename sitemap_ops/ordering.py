@@ -53,12 +53,9 @@ RANGE_ROWS = 131_072
 WIDE_RANGE_ROWS = 16_384
 """Where entries carry extensions: links to 30 languages make a row 50 times as wide."""
 
-SORT_ROWS = 16_384
-"""Strings sorted at a time: their bytes stay in the processor's cache, which saves a third of the time."""
 
-
-def distinct(entries: pa.Table, *, of_runs: bool = False) -> pa.Table:
-    """The entries sorted by loc, one for each. `of_runs`: they are sorted runs, one after the other.
+def distinct(entries: pa.Table) -> pa.Table:
+    """The entries sorted by loc, one for each.
 
     entries: ENTRY_SCHEMA, `section` (int32), and what else a site's entries carry. Which one survives does not depend
     on the input's order (DESIGN 5): the earliest section, then the newest lastmod (none is last), then the smallest by
@@ -68,20 +65,13 @@ def distinct(entries: pa.Table, *, of_runs: bool = False) -> pa.Table:
     if not entries.num_rows:
         return entries
     loc = entries["loc"].chunk(0)
-    order = (pc.sort_indices(loc) if of_runs else _sort_by_blocks(loc)).to_numpy()
+    order = pc.sort_indices(loc).to_numpy()
     again = _equal_the_one_before(loc, order)
     if again.any():
         places = np.flatnonzero(again | np.append(again[1:], False))
         lost = _lost(entries.take(pa.array(order[places])), np.cumsum(~again[places]))
         order = np.delete(order, places[lost])
     return entries.take(pa.array(order))
-
-
-def _sort_by_blocks(loc: pa.Array) -> pa.Array:
-    """As `sort_indices`: blocks that fit the cache first, then all; what is sorted in part merges fast."""
-    blocks = [pc.sort_indices(loc.slice(start, SORT_ROWS)) for start in range(0, len(loc), SORT_ROWS)]
-    order = pa.concat_arrays([pc.add(block, number * SORT_ROWS) for number, block in enumerate(blocks)])
-    return order.take(pc.sort_indices(loc.take(order)))
 
 
 def _equal_the_one_before(strings: pa.Array, order: np.ndarray) -> np.ndarray:

@@ -59,8 +59,8 @@ class Derive:
     bases: Sequence[int] = ()
 
     def __call__(self, rows: pa.Table, beside: Beside) -> Derived:
-        """rows: a key range's rows of all sections, as `distinct` takes runs. beside: LINKS, where a set has links."""
-        survivors, tracked = self._completed(distinct(rows, of_runs=True), beside)
+        """rows: a key range's rows of all sections. beside: LINKS, where a set has links."""
+        survivors, tracked = self._completed(distinct(rows), beside)
         kept_out: list[dict[str, int]] = []
         pieces: list[SetPiece] = []
         for place, fileset in enumerate(self.sets):
@@ -86,7 +86,7 @@ class Derive:
 
 def _articles(rows: pa.Table) -> pa.Table:
     """The news sections' own rows: a page that another section names too is an article all the same (DESIGN 5)."""
-    return distinct(rows.filter(pc.is_valid(rows["news"])), of_runs=True)
+    return distinct(rows.filter(pc.is_valid(rows["news"])))
 
 
 def _by_section(entries: pa.Table) -> list[tuple[int, pa.Table]]:

@@ -82,5 +82,5 @@ def test_runs_and_ranges(sources: list[list[dict[str, object]]], range_rows: int
             finally:
                 ordering.BATCH_ROWS = original
             runs.append((section, path))
-        ranges = [distinct(each.rows, of_runs=True) for each in key_ranges(runs, range_rows)]
+        ranges = [distinct(each.rows) for each in key_ranges(runs, range_rows)]
     assert [row for each in ranges for row in found(each)] == expected(rows)
