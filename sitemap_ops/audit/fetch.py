@@ -66,10 +66,10 @@ class Fetcher:
             return self._get(url, max_bytes)
         except Unreached:
             raise
-        except (HTTPError, UnicodeError):
+        except (HTTPError, ValueError):
             try:
                 return self._get(url, max_bytes)
-            except (HTTPError, UnicodeError) as error:
+            except (HTTPError, ValueError) as error:
                 raise Unreached(f"The server can't be reached: {reason(error)}.") from None
 
     def _get(self, url: str, max_bytes: int) -> Page:

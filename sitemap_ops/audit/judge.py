@@ -28,7 +28,6 @@ _LOOKS_LIKE_HTML = re.compile(
     rb"(?i)\A(?:\xef\xbb\xbf)?\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)[\s>]", re.DOTALL
 )
 _NO_TEXT = {b"\x1f\x8b": "gzip", b"%PDF-": "PDF", b"PK\x03\x04": "zip", b"\x89PNG": "PNG", b"\xff\xd8\xff": "JPEG"}
-_SHOWN = 200
 
 
 class Fault(NamedTuple):

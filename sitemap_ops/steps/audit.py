@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from datetime import datetime
 
 from sitemap_ops.audit import Audited
 from sitemap_ops.audit import audit as look_at
 from sitemap_ops.connections import Connections
+from sitemap_ops.errors import TargetError
 from sitemap_ops.release.history import read_before
 from sitemap_ops.site import Site
 from sitemap_ops.site.model import Audit
@@ -16,6 +18,8 @@ from sitemap_ops.storage import Headers, Store, open_store
 
 HEADERS = Headers("application/json")
 FOLDER = "audits/"
+KEPT = 100
+"""Reports that stay; their names begin with their time."""
 
 
 def audit(
@@ -40,6 +44,8 @@ def audit(
     audited = look_at(site, indexes, asked or site.audit or Audit(), now=as_of, progress=progress)
     key = f"{FOLDER}{prepare(site, run_id=run_id, as_of=as_of)['release']}.json"
     state.put(key, json.dumps(audited.report, indent=2, ensure_ascii=False).encode(), HEADERS)
+    with suppress(TargetError):  # an old report that stays spoils nothing
+        state.delete(sorted(each.key for each in state.list(FOLDER))[:-KEPT])
     return audited, f"{state.uri}{key}"
 
 

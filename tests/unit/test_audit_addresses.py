@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import socket
+import ssl
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
 import pytest
 import urllib3
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -157,6 +165,79 @@ def test_host_that_is_none(host: str) -> None:
     """What can't be resolved is a page that can't be reached, whatever is wrong with its name."""
     with Watch() as watch, pytest.raises(Unreached, match="can't be reached"):
         Fetcher(guarded_pools(Guard(), watch), watch).get(f"http://{host}/")
+
+
+@pytest.mark.parametrize(
+    "path", ["a b", "\r\nHost: x", "\x00", "ü?ü#ü", "%", "a" * 5_000, "\u202e", "?" * 50, "//x/../.."]
+)
+def test_odd_urls_reach_the_server_as_one_request(web: WebService, path: str) -> None:
+    """Whatever a sitemap lists, it is one request line to the site, and nothing breaks."""
+    with Watch() as watch:
+        page = Fetcher(guarded_pools(Guard(allow_private=True), watch), watch).get(web.url + path)
+    assert page.status == 404
+    (asked,) = web.asked
+    assert asked.isascii() and not set(asked) & set(" \r\n\x00")
+
+
+def test_tls_goes_by_the_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The connection is to an address, the certificate is checked for the name: the right one is taken alone."""
+    name_hosts(monkeypatch, {"www.shop.example": "127.0.0.1", "other.example": "127.0.0.1"})
+    certificate = self_signed(tmp_path, "www.shop.example")
+    with tls_service(certificate) as port, Watch() as watch:
+        fetcher = Fetcher(guarded_pools(Guard(allow_private=True), watch, ca_certs=str(certificate)), watch)
+        assert fetcher.get(f"https://www.shop.example:{port}/").body == b"www.shop.example"
+        for host in ("other.example", "127.0.0.1"):
+            with pytest.raises(Unreached, match="can't be reached"):
+                fetcher.get(f"https://{host}:{port}/")
+
+
+def self_signed(folder: Path, name: str) -> Path:
+    """Key and certificate of a name in one PEM file."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder(subject, subject, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(hours=1))
+        .not_valid_after(now + timedelta(hours=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    pem = serialization.Encoding.PEM
+    path = folder / "tls.pem"
+    path.write_bytes(
+        key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+        + certificate.public_bytes(pem)
+    )
+    return path
+
+
+@contextmanager
+def tls_service(certificate: Path) -> Iterator[int]:
+    """Answers every request with the name that TLS was asked for (SNI); gives the port."""
+    asked: list[str] = []
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    context.sni_callback = lambda sock, name, context: asked.append(name or "")
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(asked[-1].encode())
+
+        def log_message(self, *_: object) -> None:
+            """Silent."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    server.handle_error = lambda *_: None  # type: ignore[method-assign]
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    try:
+        yield server.server_port
+    finally:
+        server.shutdown()
+        server.server_close()
 
 
 def test_pools_keep_their_connections(web: WebService) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,9 @@ from sitemap_ops.audit.addresses import Guard, guarded_pools
 from sitemap_ops.audit.fetch import MAX_BYTES, Fetcher, Unreached
 from sitemap_ops.audit.head import HEAD_BYTES
 from sitemap_ops.audit.watch import Watch
+from sitemap_ops.connections import EnvironmentConnections
 from sitemap_ops.site.model import Audit
+from sitemap_ops.steps import audit as step
 from tests.auditing import found, name_hosts, site_of
 from tests.services.web import Answer, WebService, web_service
 from tests.unit.test_audit_addresses import sitemap
@@ -303,3 +307,18 @@ def test_files_alone(tmp_path: Path, web: WebService, monkeypatch: pytest.Monkey
     assert report["pages"] == {
         "asked": 0, "seed": 1, "statuses": {}, "seconds": {"median": None, "p95": None, "most": None}, "stopped": None,
     }  # fmt: skip
+
+
+def test_reports_are_kept_in_state(tmp_path: Path, web: WebService, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A report lies under its run's time; a retry of the run writes the same one; old ones go."""
+    monkeypatch.setattr(step, "KEPT", 2)
+    site = site_of(tmp_path, web.url, state=str(tmp_path / "state"), audit={"allow_private": True, "sample": 0})
+    for day in (1, 2, 3, 3):
+        as_of = datetime(2026, 1, day, tzinfo=UTC)
+        audited, uri = step.audit(site, EnvironmentConnections(), run_id="run", as_of=as_of)
+    names = sorted(path.name for path in (tmp_path / "state" / "audits").iterdir())
+    assert [name[:8] for name in names] == ["20260102", "20260103"]
+    assert uri.endswith(f"/state/audits/{names[-1]}")
+    kept = json.loads((tmp_path / "state" / "audits" / names[-1]).read_text())
+    assert kept == audited.report
+    assert kept["indexes"] == [f"{web.url}sitemap.xml"]
