@@ -17,7 +17,7 @@ def merged(body: bytes, lines: Sequence[str], site: str) -> bytes:
     A line that is there outside of the comments stays, and is not written again.
     """
     start, end = (f"# sitemap-ops {word} {site}".encode() for word in ("begin", "end"))
-    newline = b"\r\n" if b"\r\n" in body else b"\n"
+    newline = b"\r\n" if b"\r\n" in body or body.endswith(b"\r") else b"\n"
     before, after, found = _around(body, start, end)
     foreign = {match[1] for line in (before + after).splitlines() if (match := _SITEMAP.match(line))}
     ours = [line.encode() for line in lines if line.partition(":")[2].strip().encode() not in foreign]

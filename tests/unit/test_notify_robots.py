@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sitemap_ops.errors import ConflictError
@@ -71,6 +71,7 @@ class TestMerged:
         assert twice.startswith(once)
         assert merged(merged(twice, LINES[:1], "shop"), LINES, "shop") == twice
 
+    @example(b"\r", LINES, LINES)
     @given(st.binary(max_size=200), st.sampled_from([LINES, LINES[:1]]), st.sampled_from([LINES, LINES[1:]]))
     def test_nothing_of_others_is_lost(self, old: bytes, first: list[str], then: list[str]) -> None:
         """For any bytes: they stay, in order; doing it again changes nothing; later lines take the place of ours."""
