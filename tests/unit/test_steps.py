@@ -383,3 +383,40 @@ def test_alternates(tmp_path: Path) -> None:
     assert 'xmlns:xhtml="http://www.w3.org/1999/xhtml"' in text
     assert report["links"]["entries"] == 2
     assert report["changed"]["hreflang-alone"] == 1
+
+
+NEWS = """\
+engine_sets: [yandex]
+sections:
+  - name: articles
+    source: {type: csv, path: articles.csv}
+    loc: url
+    images: image
+    news: {name: The Paper, language: en, title: title, published: at}
+"""
+
+
+def counts_by_set(folder: Path, tag: str) -> dict[str, list[int]]:
+    """How often a tag stands in each file, by the suffix that tells the file's set."""
+    found: dict[str, list[int]] = {}
+    for key, body in sorted(files_of(folder).items()):
+        if key.endswith(".gz"):
+            found.setdefault(key.partition(".")[2], []).append(gzip.decompress(body).decode().count(tag))
+    return found
+
+
+def test_news_and_an_engines_own_set(tmp_path: Path) -> None:
+    """C-77, C-78, C-82: articles of the last 48 hours are news, 1,000 a file at most and none lost; older ones stay in the
+    main set without the block; Yandex's own set has neither; and no news file is ever empty."""
+    young = "".join(f"/n{number},2026-11-29T12:00:00Z,T,\n" for number in range(1_200))
+    articles = f"url,at,title,image\n{young}/old,2026-11-27T12:00:00Z,T,/i.jpg\n"
+    run_all(make_site(tmp_path, NEWS, articles=articles))
+    news = counts_by_set(tmp_path, "<news:news>")
+    assert sum(news["news.xml.gz"]) == 1_200
+    assert len(news["news.xml.gz"]) > 1
+    assert max(news["news.xml.gz"]) <= 1_000
+    assert news["xml.gz"] == news["yandex.xml.gz"] == [0]
+    assert counts_by_set(tmp_path, "<loc>")["xml.gz"] == [1_201]
+    later = run_all(make_site(tmp_path, NEWS, articles="url,at,title,image\n/old,2026-11-01,T,\n"), force=True)
+    assert "news" not in {url.rsplit("/", 1)[1].removesuffix(".xml").partition("-")[2] for url in later["indexes"]}
+    assert later["sets"]["news"]["shards"] == 0
