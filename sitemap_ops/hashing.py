@@ -16,7 +16,9 @@ from sitemap_ops.columns import text_buffers
 _WORD = 8
 _ONES = 0xFFFFFFFFFFFFFFFF
 _GOLDEN = 0x9E3779B97F4A7C15
-_BLOCK = 32_768
+_KEPT = np.array([(1 << 8 * count) - 1 for count in range(_WORD)], np.uint64)
+"""Masks of a word's first bytes."""
+_BLOCK = 16_384
 """Strings hashed at a time: their words and sums stay within the cache, which makes this 3 times as fast."""
 
 
@@ -27,20 +29,21 @@ def hash64(strings: pa.Array) -> np.ndarray:
 
 
 def _hash_block(strings: pa.Array) -> np.ndarray:
-    """The k-th word of all strings at once, for every k that the longest one needs."""
+    """The k-th word of all strings that have one at once; in the order of their lengths those stand together."""
     offsets, data = text_buffers(strings)
-    starts, lengths = offsets[:-1], np.diff(offsets)
-    whole, rest = np.divmod(lengths, _WORD)
+    order = np.argsort(np.diff(offsets))
+    lengths, at = np.diff(offsets)[order], offsets[:-1][order]
+    whole, rest = lengths // _WORD, lengths % _WORD
     words = _words(data)
-    sums = np.zeros(len(strings), np.uint64)
-    for k in range(whole.max(initial=0)):
-        rows = np.flatnonzero(whole > k)
-        sums[rows] += _mix(words[starts[rows] + k * _WORD] + np.uint64((k + 1) * _GOLDEN & _ONES))
-    rows = np.flatnonzero(rest)
-    last, padding = whole[rows], ((_WORD - rest[rows]) * 8).astype(np.uint64)
-    tail = words[starts[rows] + last * _WORD] & (np.uint64(_ONES) >> padding)
-    sums[rows] += _mix(tail + (last.astype(np.uint64) + np.uint64(1)) * np.uint64(_GOLDEN))
-    return _mix(sums + lengths.astype(np.uint64) * np.uint64(_GOLDEN))
+    sums = lengths.astype(np.uint64) * np.uint64(_GOLDEN)
+    for k, first in enumerate(np.searchsorted(whole, np.arange(whole[-1]), side="right").tolist()):
+        sums[first:] += _mix(words[at[first:]] + np.uint64((k + 1) * _GOLDEN & _ONES))
+        at[first:] += _WORD
+    tails = _mix((words[at] & _KEPT[rest]) + (whole + 1).astype(np.uint64) * np.uint64(_GOLDEN))
+    tails[rest == 0] = 0
+    hashes = np.empty_like(sums)
+    hashes[order] = _mix(sums + tails)
+    return hashes
 
 
 def _words(data: np.ndarray) -> np.ndarray:
@@ -50,7 +53,10 @@ def _words(data: np.ndarray) -> np.ndarray:
 
 
 def _mix(x: np.ndarray) -> np.ndarray:
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    mixed: np.ndarray = x ^ (x >> np.uint64(31))
-    return mixed
+    """Mixes a fresh array in place."""
+    x ^= x >> np.uint64(30)
+    x *= np.uint64(0xBF58476D1CE4E5B9)
+    x ^= x >> np.uint64(27)
+    x *= np.uint64(0x94D049BB133111EB)
+    x ^= x >> np.uint64(31)
+    return x
