@@ -78,7 +78,9 @@ def clean(chunk: Chunk, section: Section, policy: UrlPolicy, site: Site, as_of: 
         values |= {str(name): arrow(fragments) for name, fragments in extension.columns.items()}
     schema = entry_schema(site)
     columns = [values.get(each.name, pa.nulls(len(rows), each.type)) for each in schema]
-    entries = pa.table(columns, schema=schema).filter(accepted)
+    entries = pa.table(columns, schema=schema)
+    if accepted.false_count:
+        entries = entries.filter(accepted)
     rejects = _rejects(_shown(raw, section, rows), reason, accepted, chunk)
     changes = pc.if_else(accepted, arrow(urls["changes"]), pa.scalar(0, pa.uint32()))
     changed = Counter(count_changes(column(changes))) + Counter(chunk.repaired)
