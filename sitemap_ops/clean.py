@@ -180,9 +180,10 @@ def _reject_examples(rejects: pa.Table) -> dict[str, list[str]]:
 def _rows_by_change(changes: pa.Array) -> Iterator[tuple[str, np.ndarray]]:
     """Each change's code with the positions of its rows."""
     bits = changes.to_numpy(zero_copy_only=False)
-    present = int(np.bitwise_or.reduce(bits, initial=0))
-    for code in change_codes(present):
-        yield code, np.flatnonzero(bits & np.uint32(1 << CHANGES.index(code)))
+    changed = np.flatnonzero(bits)
+    bits = bits[changed]
+    for code in change_codes(int(np.bitwise_or.reduce(bits, initial=0))):
+        yield code, changed[np.flatnonzero(bits & np.uint32(1 << CHANGES.index(code)))]
 
 
 def _count(codes: pa.Array) -> Counter[str]:
