@@ -26,6 +26,8 @@ from sitemap_ops.validate.findings import safe
 if TYPE_CHECKING:
     from sitemap_ops.connections import Connections
 
+WRITTEN_BYTES = 8 << 20
+"""What is written at once: values may be of any length."""
 PARSERS: Mapping[str, Callable[[pd.Series], pd.DataFrame]] = {
     "changefreq": parse_changefreq,
     "priority": parse_priority,
@@ -57,7 +59,7 @@ def import_sitemap(
 
     def counted() -> Iterator[pa.RecordBatch]:
         nonlocal rows
-        for batch in regroup(sitemaps.batches(), CHUNK_ROWS):
+        for batch in regroup(sitemaps.batches(), CHUNK_ROWS, WRITTEN_BYTES):
             rows += batch.num_rows
             yield _in_protocol_words(batch, sitemaps.repairs)
         if not rows:

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 MAX_FILES = PROFILES["core"].limits.max_files_per_index
 MAX_DEPTH = 2
 """An index, and indexes that it lists: P-35 allows no nesting, but there is some."""
+MAX_ITEMS = 100_000
+"""Items of a feed: twice what a sitemap may list, and far more than feeds have."""
 MAX_WITHOUT_LOC = 50_000
 """Entries of one file that have no loc: more are no sitemap."""
 
@@ -122,9 +124,13 @@ class Sitemaps:
             self.repairs["feed"] += root.name in FEEDS
             roots.append(root)
 
+        items = 0
         for elements in ElementReader(check_root, skipped_lines).batches(blocks):
             if roots[0].name in FEEDS:
                 yield feed_rows(elements, self.repairs)
+                items += elements.entries
+                if items > MAX_ITEMS:
+                    raise Stop("too-many-urls", message=f"It is a feed with more than {MAX_ITEMS:,} items.")
                 continue
             rows, listed = page_rows(elements, self.repairs)
             children += listed

@@ -25,14 +25,25 @@ USUAL_PREFIXES = {ours.rstrip(":"): uri for uri, ours in NAMESPACES.items() if o
 REPLACEMENT = "\ufffd"
 MAX_PREFIXES = 100
 """Undeclared ones of a file: no sitemap has a tenth of them."""
+MAX_SECTIONS = 300_000
+"""Comments, instructions and intricate CDATA of a file: six for each page that a sitemap may hold."""
+MAX_REFERENCES = 500_000
+"""References that take a look each: those of a file's usual few characters are replaced together."""
+FEW = 100
 
 _OPENING = re.compile(rb"<(?:!--|!\[CDATA\[|\s{0,8}\?)")
+_INTRICATE = re.compile(rb"<!\[CDATA\[[^<>&\]]*+(?!\]\]>)")
 _CLOSING = {b"<!--": b"-->", b"<![CDATA[": b"]]>"}
 _SPACED_TAG = re.compile(r"<(?:\s{1,8}(/?)\s{0,8}|(/)\s{1,8})(?=[A-Za-z_])")
 _CAPITAL_TAG = re.compile(r"(</?(?:[A-Za-z_][\w.-]{0,40}:)?)([a-z]{0,16}[A-Z][A-Za-z]{0,16})(?=[\s/>])")
 _NAMED = r"#[0-9]{1,8}|#[xX][0-9A-Fa-f]{1,8}|[A-Za-z][A-Za-z0-9]{1,31}"
 _BARE_AMPERSAND = re.compile(rf"&(?!(?:{_NAMED});)")
-_OTHER_REFERENCE = re.compile(rf"&(?!(?:amp|lt|gt|quot|apos);)({_NAMED});")
+_PLAIN_NUMBER = (
+    r"#(?:3[2-9]|[4-9][0-9]|[1-9][0-9]{2,3}|[1-4][0-9]{4})"
+    r"|#x(?:[2-9A-Fa-f][0-9A-Fa-f]|[1-9A-Fa-f][0-9A-Fa-f]{2}|[1-9A-Ca-c][0-9A-Fa-f]{3})"
+)
+"""Numbers of characters that any XML reader takes; not all."""
+_OTHER_REFERENCE = re.compile(rf"&(?!(?:amp|lt|gt|quot|apos|{_PLAIN_NUMBER});)({_NAMED});")
 _CONTROLS = bytes(byte for byte in range(32) if byte not in b"\t\n\r")
 _CONTROL = re.compile("[" + re.escape(_CONTROLS.decode()) + "\ufffe\uffff]")
 _TAG_PREFIX = re.compile(r"(</?)([A-Za-z_][\w.-]{0,64}):(?=[A-Za-z_])")
@@ -50,7 +61,8 @@ def mend(chunks: Iterator[bytes], repairs: Counter[str]) -> Iterator[bytes]:
     `control-character` (P-23) and `not-utf-8` (P-20). A character that can't be kept becomes U+FFFD, by which a later
     judgement knows the value. Raises Stop: `doctype` (P-25), `too-big-item`.
     """
-    pieces = (_characters(piece, repairs) for piece in _pieces(chunks, repairs))
+    references = _References(repairs)
+    pieces = (references.resolve(_characters(piece, repairs)) for piece in _pieces(chunks, repairs))
     start, prefixes = _root(pieces, repairs)
     yield start.encode("utf-8")
     for piece in pieces:
@@ -60,8 +72,12 @@ def mend(chunks: Iterator[bytes], repairs: Counter[str]) -> Iterator[bytes]:
 def _pieces(chunks: Iterator[bytes], repairs: Counter[str]) -> Iterator[bytes]:
     """The document without its sections, in pieces that cut none of its tags and references."""
     held = b""
+    sections = 0
     for chunk in chunks:
-        held, whole = _without_sections(held + chunk, repairs)
+        held, whole, found = _without_sections(_unwrapped(held + chunk), repairs)
+        sections += found
+        if sections > MAX_SECTIONS:
+            raise Stop("too-big-item", message=f"There are more than {MAX_SECTIONS:,} comments and the like.")
         cut = len(held) if held.isspace() else held.rfind(b">", 0, whole) + 1
         yield held[:cut]
         held = held[cut:]
@@ -70,9 +86,21 @@ def _pieces(chunks: Iterator[bytes], repairs: Counter[str]) -> Iterator[bytes]:
     yield held
 
 
-def _without_sections(text: bytes, repairs: Counter[str]) -> tuple[bytes, int]:
-    """Comments and processing instructions as their line feeds, CDATA as escaped text; and where one begins that is
-    not closed yet, or the end."""
+def _unwrapped(text: bytes) -> bytes:
+    """CDATA that holds neither markup nor & unwrapped at once: it may stand around each of a million values."""
+    start, end = b"<![CDATA[", b"]]>"
+    last = text.rfind(start)
+    if last < 0:
+        return text
+    cut = last if text.find(end, last) < 0 else len(text)
+    if text.count(start, 0, cut) != text.count(end, 0, cut) or _INTRICATE.search(text, 0, cut):
+        return text
+    return text[:cut].replace(start, b"").replace(end, b"") + text[cut:]
+
+
+def _without_sections(text: bytes, repairs: Counter[str]) -> tuple[bytes, int, int]:
+    """Comments and processing instructions as their line feeds, CDATA as escaped text; where one begins that is not
+    closed yet, or the end; and how many there were."""
     parts: list[bytes] = []
     done = 0
     while opening := _OPENING.search(text, done):
@@ -89,11 +117,11 @@ def _without_sections(text: bytes, repairs: Counter[str]) -> tuple[bytes, int]:
         parts += [text[done : opening.start()], inside]
         done = end + len(closing)
     whole = sum(map(len, parts)) + ((opening.start() if opening else len(text)) - done)
-    return b"".join([*parts, text[done:]]), whole
+    return b"".join([*parts, text[done:]]), whole, len(parts) // 2
 
 
 def _characters(piece: bytes, repairs: Counter[str]) -> str:
-    """Bytes that are no UTF-8 or no XML replaced, references closed, tags spelled as the protocol has them."""
+    """Bytes that are no UTF-8 or no XML replaced, ampersands escaped, tags spelled as the protocol has them."""
     try:
         text = piece.decode("utf-8")
     except UnicodeDecodeError:
@@ -107,7 +135,7 @@ def _characters(piece: bytes, repairs: Counter[str]) -> str:
     text = _CAPITAL_TAG.sub(lambda match: _lower(match, repairs), text)
     text, bare = _BARE_AMPERSAND.subn("&amp;", text)
     repairs["bare-ampersand"] += bare
-    return _OTHER_REFERENCE.sub(lambda match: _reference(match[1], repairs), text)
+    return text
 
 
 def _lower(match: re.Match[str], repairs: Counter[str]) -> str:
@@ -118,20 +146,37 @@ def _lower(match: re.Match[str], repairs: Counter[str]) -> str:
     return match[1] + name
 
 
-def _reference(name: str, repairs: Counter[str]) -> str:
-    """What stands for a reference that is none of XML's own five."""
-    if name.startswith("#"):
-        number = int(name[2:], 16) if name[1] in "xX" else int(name[1:])
-        if _is_character(number):
-            return f"&#x{number:x};"
-        repairs["control-character"] += 1
-        return REPLACEMENT
-    meaning = html.entities.html5.get(name + ";")
-    if meaning is None:
-        repairs["bare-ampersand"] += 1
-        return f"&amp;{name};"
-    repairs["html-entity"] += 1
-    return meaning.replace("&", "&amp;").replace("<", "&lt;")
+class _References:
+    """What becomes of references that are none of XML's own five, and of no usual number."""
+
+    def __init__(self, repairs: Counter[str]) -> None:
+        self._repairs = repairs
+        self._looked_at = 0
+
+    def resolve(self, text: str) -> str:
+        found = Counter(_OTHER_REFERENCE.findall(text))
+        meant = {name: self._meaning(name, count) for name, count in found.items()}
+        if len(meant) <= FEW:
+            for name, meaning in meant.items():
+                text = text.replace(f"&{name};", meaning)
+            return text
+        self._looked_at += found.total()
+        if self._looked_at > MAX_REFERENCES:
+            raise Stop("too-big-item", message=f"There are more than {MAX_REFERENCES:,} references to characters.")
+        return _OTHER_REFERENCE.sub(lambda match: meant[match[1]], text)
+
+    def _meaning(self, name: str, count: int) -> str:
+        if name.startswith("#"):
+            number = int(name[2:], 16) if name[1] in "xX" else int(name[1:])
+            if _is_character(number):
+                return f"&#x{number:x};"
+            self._repairs["control-character"] += count
+            return REPLACEMENT
+        meaning = html.entities.html5.get(name + ";")
+        self._repairs["bare-ampersand" if meaning is None else "html-entity"] += count
+        if meaning is None:
+            return f"&amp;{name};"
+        return meaning.replace("&", "&amp;").replace("<", "&lt;")
 
 
 def _is_character(number: int) -> bool:

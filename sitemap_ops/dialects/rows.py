@@ -120,11 +120,13 @@ def _feed_links(batch: Elements, repairs: Counter[str]) -> pa.Array:
     """Each entry's link: as text (RSS), as `href` of the alternate (Atom), else a guid that is one (RSS)."""
     links: list[str | None] = [None] * batch.entries
     for name in ("link", "guid"):
-        for row in _rows(batch, batch.entry_depth + 1, [name]).tolist():
-            entry, attributes = int(batch.entry[row]), batch.attributes.get(row, {})
-            url = attributes.get("href") or batch.text[row].as_py()
-            if links[entry] is None and url.strip() and _is_page(name, url.strip(), attributes):
-                links[entry] = url.strip()
+        rows = _rows(batch, batch.entry_depth + 1, [name])
+        texts = batch.text.take(pa.array(rows, pa.int64())).to_pylist()
+        for row, entry, text in zip(rows.tolist(), batch.entry[rows].tolist(), texts, strict=True):
+            attributes = batch.attributes.get(row, {})
+            url = (attributes.get("href") or text).strip()
+            if links[entry] is None and url and _is_page(name, url, attributes):
+                links[entry] = url
                 repairs["guid-as-link"] += name == "guid"
     return pa.array(links, pa.string())
 

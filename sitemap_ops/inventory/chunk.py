@@ -65,8 +65,8 @@ def _listing(names: Sequence[str]) -> str:
     return f"its columns are {shown}" + (f" and {rest} more" if rest > 0 else "")
 
 
-def regroup(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
-    """The same rows in batches of `rows` (the last may be smaller), or fewer where they are wide: about CHUNK_BYTES."""
+def regroup(batches: Iterable[pa.RecordBatch], rows: int, most_bytes: int = CHUNK_BYTES) -> Iterator[pa.RecordBatch]:
+    """The same rows in batches of `rows` (the last may be smaller), or, where they are wide, of some `most_bytes`."""
     held: list[pa.RecordBatch] = []
     count = size = 0
     for batch in batches:
@@ -77,7 +77,7 @@ def regroup(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.RecordB
             held.append(piece)
             count += piece.num_rows
             size += piece.nbytes
-            if count == rows or size >= CHUNK_BYTES:
+            if count == rows or size >= most_bytes:
                 yield _joined(held)
                 held, count, size = [], 0, 0
     if held:

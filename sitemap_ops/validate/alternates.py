@@ -9,11 +9,12 @@ from sitemap_ops.validate.column import Column, strings
 from sitemap_ops.validate.elements import Elements
 from sitemap_ops.validate.entries import names
 from sitemap_ops.validate.findings import Record
+from sitemap_ops.validate.hosts import Origins
 from sitemap_ops.validate.links import Linked
 from sitemap_ops.validate.locs import judge_urls
 
 
-def judge_alternates(batch: Elements, record: Record, pages: Column) -> Linked | None:
+def judge_alternates(batch: Elements, record: Record, pages: Column, origins: Origins) -> Linked | None:
     """Judge a batch's alternates; returns the links from pages (their locs) to others, None where there are none."""
     rows = batch.rows("xhtml:link")
     if not len(rows):
@@ -31,7 +32,7 @@ def judge_alternates(batch: Elements, record: Record, pages: Column) -> Linked |
     record.add("yandex-hreflang-ignored", line=int(tags.line[0]), count=len(rows))
     judge_urls(href, record, "xhtml:link href", "hreflang-href")
     _codes(code, record)
-    return _self_references(href, record, pages)
+    return _self_references(href, record, pages, origins)
 
 
 def _codes(code: Column, record: Record) -> None:
@@ -47,7 +48,7 @@ def _codes(code: Column, record: Record) -> None:
     record.add_rows("hreflang-code", code, faulty, lambda value: f"hreflang: {faults[value]}.")
 
 
-def _self_references(href: Column, record: Record, pages: Column) -> Linked:
+def _self_references(href: Column, record: Record, pages: Column, origins: Origins) -> Linked:
     page_of = dict(zip(pages.entry.tolist(), pages.text.to_pylist(), strict=True))
     line_of = dict(zip(href.entry.tolist(), href.line.tolist(), strict=True))
     targets = href.text.to_pylist()
@@ -57,4 +58,4 @@ def _self_references(href: Column, record: Record, pages: Column) -> Linked:
     }
     for entry in sorted(line_of.keys() - named_themselves):
         record.add("hreflang-no-self", value=page_of.get(entry), line=line_of[entry])
-    return Linked.of(sources, targets, href.line)
+    return Linked.of(sources, targets, href.line, origins)

@@ -73,6 +73,18 @@ def lengths(text: pa.Array) -> np.ndarray:
     return np.diff(edges).astype(np.int64)
 
 
+LONG_BYTES = 16_384
+"""A URL has 2,047 characters, a description 2,048."""
+MAX_LONG_BYTES = 4 * 1_048_576
+LONG = "There are megabytes of values that are longer than any of a sitemap; reading stopped there."
+
+
+def long_bytes(text: pa.Array) -> int:
+    """The bytes of those values that are longer than any of a sitemap: a file that has many of them is not read on."""
+    size = lengths(text)
+    return int(size[size > LONG_BYTES].sum())
+
+
 def characters(text: pa.Array) -> np.ndarray:
     """Unicode characters of each value (int32)."""
     return np.frombuffer(pc.utf8_length(text).buffers()[1], np.int32)[: len(text)]

@@ -44,6 +44,7 @@ def after(column: Column, instant: datetime) -> np.ndarray:
     near_start, near_end = ((instant + timedelta(days=days)).strftime("%Y-%m-%d").encode() for days in (-1, 1))
     later = day > near_end
     near = ((day >= near_start) & ~later).nonzero()[0]
+    near = near[matches(take(column.text, near), W3C)]
     which, values = distinct(take(column.text, near))
     parsed = [parse(value) for value in values]
     later[near] = np.array([moment is not None and moment > instant for moment in parsed], bool)[which]

@@ -26,7 +26,9 @@ _DECLARED = re.compile(rb"<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z0-9._-]{
 _READABLE = re.compile(
     r"(?i)(us-)?ascii|iso-8859-\d+|latin-?\d|windows-125\d|cp125\d|koi8-[ru]|gbk|gb2312|gb18030|big5|euc-(jp|kr)|shift_jis"
 )
-_HTML = re.compile(rb"(?is)(?:<\?xml[^>]*>|<!--.*?-->|\s)*<(?:!doctype\s+html|html|head|body|script|meta|title)\b")
+_HTML = re.compile(
+    rb"(?is)(?:<\?xml[^>]*+>|(?><!--.*?-->)|\s)*+<(?:!doctype\s+html|html|head|body|script|meta|title)\b"
+)
 _WHITE = b" \t\r\n"
 
 

@@ -28,8 +28,8 @@ from sitemap_ops.validate.unpack import measured, unpack
 if TYPE_CHECKING:
     from sitemap_ops.validate.xsd import Schemas
 
-MAX_ENTRIES_READ = 200_000
-"""Four times the limit: what goes on is counted no further."""
+MAX_ENTRIES_READ = 100_000
+"""Twice the limit: what goes on is counted no further."""
 
 
 @dataclass(frozen=True)
@@ -123,10 +123,12 @@ def _xml(judged: Judged, decoded: Decoded, site: Site, known: Known) -> None:
 
     reader = ElementReader(check_root, decoded.skipped_lines)
     blocks = decoded.blocks if known.xsd is None else known.xsd.watch(decoded.blocks, judged.record)
+    entries = 0
     try:
         for batch in reader.batches(blocks):
             judges[0].batch(batch)
-            _enough(judges[0].urls)
+            entries += batch.entries
+            _enough(entries)
         judges[0].finish()
     except Stop:
         if judges:
@@ -187,8 +189,8 @@ def _source(reader: ElementReader, record: Record) -> None:
     record.add("loc-raw-quote", count=reader.raw_quote_count - len(reader.raw_quotes))
 
 
-def _enough(urls: int) -> None:
-    if urls > MAX_ENTRIES_READ:
+def _enough(entries: int) -> None:
+    if entries > MAX_ENTRIES_READ:
         raise Stop(
             "too-many-urls", message=f"The file lists more than {MAX_ENTRIES_READ:,} URLs; reading stopped there."
         )

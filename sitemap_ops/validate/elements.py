@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from sitemap_ops.validate.column import Column, take
+from sitemap_ops.validate.stop import Stop
 
 NS_SITEMAP = "http://www.sitemaps.org/schemas/sitemap/0.9"
 NAMESPACES = {
@@ -16,6 +17,11 @@ NAMESPACES = {
     "http://www.google.com/schemas/sitemap-video/1.1": "video:",
     "http://www.google.com/schemas/sitemap-news/0.9": "news:",
     "http://www.w3.org/1999/xhtml": "xhtml:",
+}
+EXTENSIONS = tuple(prefix for prefix in NAMESPACES.values() if prefix)
+USUAL_TAGS = {
+    *("url", "sitemap", "loc", "lastmod", "changefreq", "priority", "image", "caption", "video", "news", "link"),
+    *("item", "entry", "title", "description", "guid", "pubDate", "id", "updated", "published", "category", "content"),
 }
 XSI = "http://www.w3.org/2001/XMLSchema-instance"
 
@@ -38,8 +44,16 @@ class Root:
         return any(NAMESPACES.get(uri) == extension for uri in self.prefixes.values())
 
 
+MAX_NAMES = 10_000
+"""Different tags of a file: the protocol and its extensions have sixty."""
+MAX_NAME_CHARS = 1_000
+
+
 class Names(dict[tuple[str, str], int]):
-    """(namespace, local name) -> the code of our own name for a tag; made when first seen."""
+    """(namespace, local name) -> the code of our own name for a tag; made when first seen.
+
+    Raises Stop `too-big-item` for a name, or a number of names, that no sitemap has.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -49,6 +63,10 @@ class Names(dict[tuple[str, str], int]):
 
     def __missing__(self, key: tuple[str, str]) -> int:
         namespace, local = key
+        if len(namespace) + len(local) > MAX_NAME_CHARS:
+            raise Stop("too-big-item", message="A tag's name or namespace is longer than any sitemap needs.")
+        if len(self) >= MAX_NAMES:
+            raise Stop("too-big-item", message=f"There are more than {MAX_NAMES:,} different tags.")
         known = "" if namespace == self.root_namespace else NAMESPACES.get(namespace)
         name = f"{{{namespace}}}{local}" if known is None else known + local
         if name not in self._codes:
@@ -85,6 +103,12 @@ class Elements:
         starts = self.depth == self.entry_depth
         object.__setattr__(self, "entry", np.cumsum(starts) - 1)
         object.__setattr__(self, "entries", int(starts.sum()))
+
+    @property
+    def foreign(self) -> int:
+        """How many rows are none of a sitemap's or a feed's, whatever their namespace."""
+        strange = [name.rpartition("}")[2] not in USUAL_TAGS and not name.startswith(EXTENSIONS) for name in self.names]
+        return int(np.array(strange, bool)[self.tag].sum()) if len(self.tag) else 0
 
     def code(self, name: str) -> int:
         """A tag's code, -1 where it does not occur."""

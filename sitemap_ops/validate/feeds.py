@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sitemap_ops.validate.column import Column, strings
+from sitemap_ops.validate.column import Column, strings, take
 from sitemap_ops.validate.elements import Elements
 from sitemap_ops.validate.findings import Record
 from sitemap_ops.validate.locs import Site, judge_locs
@@ -19,19 +19,16 @@ class FeedJudge:
         record.add("unsupported-format:feed")
 
     def batch(self, batch: Elements) -> None:
-        links = np.array([row for row, code in enumerate(batch.tag) if _is_link(batch, row, code)], np.int64)
-        values = [batch.attributes.get(int(row), {}).get("href") or batch.text[int(row)].as_py() for row in links]
-        column = Column(strings(values), batch.line[links], batch.entry[links])
+        codes = [code for code, name in enumerate(batch.names) if name.rpartition("}")[2] == "link"]
+        rows = (np.isin(batch.tag, codes) & (batch.depth == batch.entry_depth + 1)).nonzero()[0]
+        named = [batch.attributes.get(row, {}) for row in rows.tolist()]
+        pages = np.array([one.get("rel", "alternate") == "alternate" for one in named], bool)
+        texts = take(batch.text, rows).to_pylist()
+        values = [one.get("href") or text for one, text in zip(named, texts, strict=True)]
+        column = Column(strings(values), batch.line[rows], batch.entry[rows]).where(pages)
         self.urls += len(column)
         self._locs.append(Listed.of(judge_locs(column, self._record, self._site)))
 
     def finish(self) -> None:
         if not self.urls:
             self._record.add("empty-sitemap")
-
-
-def _is_link(batch: Elements, row: int, code: int) -> bool:
-    if batch.depth[row] != batch.entry_depth + 1:
-        return False
-    name = batch.names[code].rpartition("}")[2]
-    return name == "link" and batch.attributes.get(row, {}).get("rel", "alternate") == "alternate"

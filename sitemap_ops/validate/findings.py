@@ -80,12 +80,12 @@ class Record:
 
         key: of the rule table. message: says it closer than the rule does.
         """
-        degree = level(key, self.engines)
-        if degree is None or count <= 0:
-            return
         seen = self.counts.get(key, 0)
+        degree = level(key, self.engines) if seen < EXAMPLES else None
+        if count <= 0 or (degree is None and not seen):
+            return
         self.counts[key] = seen + count
-        if seen < EXAMPLES:
+        if degree is not None:
             rule = RULES[key]
             said = safe(message, MESSAGE_CHARS) or rule.what
             self.findings.append(

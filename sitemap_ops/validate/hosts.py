@@ -9,6 +9,11 @@ from functools import lru_cache
 from urllib.parse import unquote
 
 DEFAULT_PORT = {"http": "80", "https": "443"}
+MAX_AUTHORITIES = 1_000
+MAX_AUTHORITY_CHARS = 1_000
+"""A host has 253."""
+_PATH = re.compile(r"(?:[^:/?#]+:)?(?://[^/?#]*)?([^?#]*)")
+_START = re.compile(r"(https?)://([^/?#\\]+)", re.IGNORECASE)
 _ODD_IPV4 = re.compile(r"(0x[0-9a-f]*|\d+)(\.(0x[0-9a-f]*|\d+)){0,3}\.?", re.IGNORECASE)
 _IPV4 = re.compile(r"(0|[1-9]\d{0,2})(\.(0|[1-9]\d{0,2})){3}")
 _LOCAL = re.compile(r"(^|\.)(localhost|local|internal|localdomain)\.?$")
@@ -26,8 +31,14 @@ class Origin:
 
 def origin_of(url: str) -> Origin | None:
     """The origin of an http(s) URL; None for anything else, or where there is no host."""
-    match = re.match(r"(?i)(https?)://([^/?#\\]*)", url.strip())
-    return origin(match[1], match[2]) if match and match[2] else None
+    match = _START.match(url.strip())
+    return origin(match[1], match[2]) if match else None
+
+
+def path_of(url: str) -> str:
+    """The path of a URL or of a relative reference, whatever it is; "/" where there is none (RFC 3986, appendix B)."""
+    match = _PATH.match(url)
+    return (match[1] if match else "") or "/"
 
 
 @lru_cache(maxsize=4_096)
@@ -40,6 +51,42 @@ def origin(scheme: str, authority: str) -> Origin:
     except (UnicodeError, ValueError):
         host = host.lower()
     return Origin(scheme, host, (port or "").lstrip("0") or DEFAULT_PORT.get(scheme, ""))
+
+
+class Origins:
+    """The origins of a file's URLs. Only the first 1,000 different authorities are looked at closely.
+
+    A file that has more is at fault anyway, and IDNA takes its time: further ones are told by their letters.
+    """
+
+    def __init__(self) -> None:
+        self._close: set[tuple[str, str]] = set()
+
+    def of(self, scheme: str, authority: str) -> Origin:
+        if self._closely(scheme, authority):
+            return origin(scheme, authority)
+        host, port = _split(authority.rpartition("@")[2])
+        return Origin(scheme.lower(), host.lower(), (port or "").lstrip("0") or DEFAULT_PORT.get(scheme.lower(), ""))
+
+    def of_url(self, url: str) -> Origin | None:
+        """As `origin_of`."""
+        match = _START.match(url.strip())
+        return self.of(match[1], match[2]) if match else None
+
+    def faults(self, scheme: str, authority: str) -> tuple[str, ...]:
+        """As `judge`."""
+        if self._closely(scheme, authority):
+            return judge(scheme, authority)
+        _, at, host = authority.rpartition("@")
+        return ("url-userinfo",) * bool(at) + ("host-label-length",) * (len(host) > MAX_AUTHORITY_CHARS)
+
+    def _closely(self, scheme: str, authority: str) -> bool:
+        if (scheme, authority) in self._close:
+            return True
+        if len(self._close) >= MAX_AUTHORITIES or len(authority) > MAX_AUTHORITY_CHARS:
+            return False
+        self._close.add((scheme, authority))
+        return True
 
 
 def a_label(host: str) -> str:

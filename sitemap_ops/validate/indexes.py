@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from sitemap_ops.validate.column import Column
 from sitemap_ops.validate.elements import Elements
 from sitemap_ops.validate.entries import judge_entries, names
 from sitemap_ops.validate.findings import Record
-from sitemap_ops.validate.hosts import origin_of
+from sitemap_ops.validate.hosts import path_of
 from sitemap_ops.validate.locs import Site, judge_urls, trimmed
 from sitemap_ops.validate.values import judge_lastmod
 
@@ -57,7 +56,7 @@ class IndexJudge:
     def _site_rules(self, locs: Column) -> None:
         """P-40: one host. G-06: the index's folder or below."""
         texts = locs.text.to_pylist()
-        origins = [origin_of(loc) for loc in texts]
+        origins = [self._site.origins.of_url(loc) for loc in texts]
         if self._site.origin is None:
             self._site.origin = next((one for one in origins if one), None)
         allowed = {self._site.origin, *self._site.others}
@@ -65,13 +64,6 @@ class IndexJudge:
         self._record.add_rows("index-foreign-host", locs, foreign)
         folder = self._site.folder or "/"
         outside = [
-            one is not None and not _path(loc).startswith(folder) for one, loc in zip(origins, texts, strict=True)
+            one is not None and not path_of(loc).startswith(folder) for one, loc in zip(origins, texts, strict=True)
         ]
         self._record.add_rows("index-path-scope", locs, np.array(outside, bool) & ~foreign)
-
-
-def _path(url: str) -> str:
-    try:
-        return urlsplit(url).path or "/"
-    except ValueError:
-        return "/"

@@ -9,7 +9,7 @@ from typing import IO
 
 import numpy as np
 
-from sitemap_ops.validate.hosts import origin_of
+from sitemap_ops.validate.hosts import Origins
 
 PARTS = 64
 IN_MEMORY = 1_048_576
@@ -29,19 +29,19 @@ class Linked:
     targets: list[str]
 
     @classmethod
-    def of(cls, sources: list[str], targets: list[str], line: np.ndarray) -> Linked:
+    def of(cls, sources: list[str], targets: list[str], line: np.ndarray, origins: Origins) -> Linked:
         others = np.array([bool(one) and one != other for one, other in zip(sources, targets, strict=True)], bool)
         kept = [other for other, keep in zip(targets, others, strict=True) if keep]
         pages = [one for one, keep in zip(sources, others, strict=True) if keep]
-        return cls(hashes(pages), hashes(kept), hashes([_host(one) for one in kept]), line[others], kept)
+        return cls(hashes(pages), hashes(kept), hashes([_host(one, origins) for one in kept]), line[others], kept)
 
 
 def hashes(values: Sequence[str]) -> np.ndarray:
     return np.fromiter(map(hash, values), np.int64, len(values))
 
 
-def _host(url: str) -> str:
-    origin = origin_of(url)
+def _host(url: str, origins: Origins) -> str:
+    origin = origins.of_url(url)
     return origin.host if origin else ""
 
 

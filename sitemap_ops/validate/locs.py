@@ -14,10 +14,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sitemap_ops.validate import hosts
 from sitemap_ops.validate.column import Column, distinct, lengths, matches
 from sitemap_ops.validate.findings import Record
-from sitemap_ops.validate.hosts import Origin
+from sitemap_ops.validate.hosts import MAX_AUTHORITIES, Origin, Origins
 
 _SCHEME = r"[A-Za-z][A-Za-z0-9+.-]*"
 _PCHAR = r"[A-Za-z0-9._~!$&'()*+,;=:@/-]"
@@ -41,6 +40,8 @@ _URI = (
     rf"^{_SCHEME}://(?:\[[0-9A-Fa-f:.]+\]|(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|{_TRIPLET})*)(?::[0-9]*)?"
     rf"(?:/(?:{_PCHAR}|{_TRIPLET})*)?(?:\?(?:{_PCHAR}|\?|{_TRIPLET})*)?(?:#(?:{_PCHAR}|\?|{_TRIPLET})*)?$"
 )
+_IRI = _URI.replace(_TRIPLET, rf"{_TRIPLET}|[^\x00-\x7f]")
+"""The same with characters beyond ASCII where they may be encoded (RFC 3987): those are reported as not encoded."""
 _UNRESERVED = r"(?i)%(?:4[1-9a-f]|5[0-9a]|6[1-9a-f]|7[0-9a]|3[0-9]|2d|2e|5f|7e)"
 _UTF8_TRIPLETS = (
     r"(?i)^(?:[^%]|%[0-7][0-9a-f]|%c[2-9a-f]%[89ab][0-9a-f]|%d[0-9a-f]%[89ab][0-9a-f]|%e0%[ab][0-9a-f]%[89ab][0-9a-f]"
@@ -59,7 +60,6 @@ _TRACKING = (
     r"|igshid|ttclid|twclid)(?:=|&|#|$)"
 )
 _DETAILS: tuple[tuple[str, str], ...] = (
-    ("loc-not-encoded", r"[^\x21-\x7e]"),
     ("url-control-char", r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]"),
     ("url-inner-newline", r"[\t\r\n]"),
     ("url-replacement-char", "\ufffd"),
@@ -77,6 +77,10 @@ _DETAILS: tuple[tuple[str, str], ...] = (
     ("tracking-param-removed", _TRACKING),
     ("not-normalised", rf"^{_SCHEME}://[^/?#]*(?:[?#]|$)|%(?:[a-f][0-9A-Fa-f]|[0-9A-F][a-f])|{_UNRESERVED}"),
 )
+_ANY_DETAIL = "|".join(
+    f"(?i:{pattern[4:]})" if pattern.startswith("(?i)") else f"(?:{pattern})" for _, pattern in _DETAILS
+)
+"""Few of the unclean have any: one pass tells which."""
 MAX_LOC_CHARS = 2_047
 XSD_LOC_CHARS = 12
 
@@ -87,12 +91,14 @@ class Site:
 
     origin: the one they have to have (P-44): given, or the first one seen. others: further ones that are allowed.
     folder: the path they have to be in (P-45), None where it is not known. submitted: robots.txt names the file (P-47).
+    seen: those that the URLs have.
     """
 
     origin: Origin | None = None
     others: Sequence[Origin] = ()
     folder: str | None = None
     submitted: bool = False
+    origins: Origins = field(default_factory=Origins)
     seen: set[Origin] = field(default_factory=set)
 
 
@@ -112,10 +118,11 @@ def judge_locs(column: Column, record: Record, site: Site) -> Column:
         column = Column(pc.utf8_trim_whitespace(column.text), column.line, column.entry)
     size = _size(column, unclean)
     _lengths(column, size, record)
-    suspects = column.where(unclean | column.matches(_SUSPECT))
-    absolute = _absolute(suspects, record)
+    absolute = _absolute(column.where(unclean | column.matches(_SUSPECT)), record)
+    record.add_rows("loc-not-encoded", absolute, absolute.matches(r"[^\x21-\x7e]"))
+    faulty = absolute.where(absolute.matches(_ANY_DETAIL))
     for code, pattern in _DETAILS:
-        record.add_rows(code, absolute, absolute.matches(pattern))
+        record.add_rows(code, faulty, faulty.matches(pattern))
     _grammar(absolute, record)
     _authorities(column, record, site)
     _scope(column, record, site)
@@ -141,7 +148,7 @@ def elsewhere(column: Column, site: Site) -> np.ndarray:
     hosts_at_home = {origin.host for origin in home if origin is not None}
 
     def away(scheme: str, authority: str) -> list[str]:
-        return ["away"] if authority and hosts.origin(scheme, authority).host not in hosts_at_home else []
+        return ["away"] if authority and site.origins.of(scheme, authority).host not in hosts_at_home else []
 
     none = np.zeros(len(column), bool)
     return _by_authority(column, away).get("away", none) if hosts_at_home else none
@@ -171,9 +178,8 @@ def _absolute(column: Column, record: Record) -> Column:
 
 
 def _grammar(column: Column, record: Record) -> None:
-    """P-27 for what P-26 does not say already: non-ASCII is an IRI's right, and reported as not encoded."""
-    ascii_text = pc.replace_substring_regex(column.text, r"[^\x00-\x7f]", "a")
-    record.add_rows("loc-invalid-uri", column, ~matches(ascii_text, _URI))
+    """P-27, for what P-26 does not say already."""
+    record.add_rows("loc-invalid-uri", column, ~column.matches(_IRI))
     record.add_rows("percent-not-utf8", column, column.matches("%[89A-Fa-f]") & ~column.matches(_UTF8_TRIPLETS))
 
 
@@ -192,8 +198,8 @@ def _lengths(column: Column, size: np.ndarray, record: Record) -> None:
 
 def _authorities(column: Column, record: Record, site: Site) -> None:
     def faults(scheme: str, authority: str) -> list[str]:
-        foreign = _foreign(hosts.origin(scheme, authority), site) if authority else []
-        return [*hosts.judge(scheme, authority), *foreign]
+        foreign = _foreign(site.origins.of(scheme, authority), site) if authority else []
+        return [*site.origins.faults(scheme, authority), *foreign]
 
     for code, rows in _by_authority(column, faults).items():
         record.add_rows(code, column, rows)
@@ -212,7 +218,8 @@ def _by_authority(column: Column, judge: Callable[[str, str], Iterable[str]]) ->
 
 
 def _foreign(origin: Origin, site: Site) -> list[str]:
-    site.seen.add(origin)
+    if len(site.seen) < MAX_AUTHORITIES:
+        site.seen.add(origin)
     if site.origin is None:
         site.origin = origin
     home = site.origin

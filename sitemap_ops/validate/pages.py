@@ -40,9 +40,9 @@ class PageJudge:
         judge_priority(priority, record, self._tally)
         judge_never(changefreq, lastmod, record, self._now)
         judge_images(batch, record, self._site)
-        judge_videos(batch, record, locs)
+        judge_videos(batch, record, locs, self._site.origins)
         self._news += judge_news(batch, record, self._now)
-        linked = judge_alternates(batch, record, locs)
+        linked = judge_alternates(batch, record, locs, self._site.origins)
         if linked is not None:
             self._links.append(linked)
         self._locs.append(Listed.of(locs))

@@ -10,14 +10,18 @@ import re
 from collections.abc import Callable, Iterator
 
 from sitemap_ops.validate import blocks
+from sitemap_ops.validate.column import LONG, MAX_LONG_BYTES, long_bytes
 from sitemap_ops.validate.elements import Elements, Names, Root
 from sitemap_ops.validate.sax import Sax
+from sitemap_ops.validate.stop import Stop
 
 BLOCK_BYTES = 1_048_576
-BATCH_ROWS = 65_536
+BATCH_ROWS, BATCH_BYTES = 65_536, 2 * BLOCK_BYTES
 FEED_BYTES = 65_536
+MAX_FOREIGN = 400_000
+"""Elements of no protocol or extension that we know: eight for each page that a sitemap may hold."""
 _CLOSING = {"urlset": b"</url>", "sitemapindex": b"</sitemap>"}
-_RAW_QUOTE = re.compile(rb"<loc>([^<]*?['\">][^<]*)<")
+_RAW_QUOTE = re.compile(rb"<loc>([^<'\">]*+['\">][^<]*+)<")
 RAW_EXAMPLES = 5
 
 
@@ -40,6 +44,18 @@ class ElementReader:
 
     def batches(self, chunks: Iterator[bytes]) -> Iterator[Elements]:
         """All batches of a file, the last one perhaps without rows."""
+        foreign = long = 0
+        for batch in self._batches(chunks):
+            yield batch
+            foreign += batch.foreign
+            long += long_bytes(batch.text)
+            if foreign > MAX_FOREIGN:
+                said = f"More than {MAX_FOREIGN:,} elements are none of a sitemap's; reading stopped there."
+                raise Stop("too-big-item", message=said)
+            if long > MAX_LONG_BYTES:
+                raise Stop("too-big-item", message=LONG)
+
+    def _batches(self, chunks: Iterator[bytes]) -> Iterator[Elements]:
         pending = bytearray()
         for chunk in chunks:
             pending += chunk
@@ -78,7 +94,7 @@ class ElementReader:
             piece = block[start : start + FEED_BYTES]
             self._find_raw_quotes(piece, bare=piece.count(b">") != piece.count(b"<"))
             self._sax.feed(piece)
-            if self._sax.complete >= BATCH_ROWS:
+            if self._sax.complete >= BATCH_ROWS or (self._sax.complete and self._sax.held > BATCH_BYTES):
                 yield self._sax.take()
 
     def _find_raw_quotes(self, block: bytes, *, bare: bool) -> None:

@@ -5,22 +5,27 @@ A place opens locations as streams of bytes, and finds what an index lists. The 
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Protocol
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, unquote
 
 from sitemap_ops.errors import UsageError
-from sitemap_ops.storage import Store, check_key
+from sitemap_ops.storage import Store, is_key
+from sitemap_ops.validate.hosts import path_of
 from sitemap_ops.validate.robots import Robots
 from sitemap_ops.validate.stop import Stop
 from sitemap_ops.validate.unpack import BLOCK, MAX_BYTES
 
 MAX_ROBOTS_BYTES = 16 * BLOCK
 """Twice what engines read (G-14): a longer one is told to be so."""
+MAX_TAIL = 8
+"""Segments of a listed address by which a file is looked for beside its index."""
 SITEMAP_NAME = re.compile(r"(?i)\.(xml|txt)(\.gz)?$")
 NOT_SITEMAPS = re.compile(r"(?i)(^|/)(robots|humans|llms(-full)?|ads|app-ads|security)\.txt$")
 
@@ -71,7 +76,8 @@ class Files(Protocol):
 
     def names(self) -> Sequence[str]: ...
 
-    def exists(self, name: str) -> bool: ...
+    def exists(self, name: str) -> bool:
+        """Whether there is one of that name; a name may be anything."""
 
     def open(self, name: str) -> tuple[Iterator[bytes], Mapping[str, str] | None]: ...
 
@@ -88,13 +94,25 @@ class Folder:
         return [path.relative_to(self.root).as_posix() for path in sorted(self.root.rglob("*")) if path.is_file()]
 
     def exists(self, name: str) -> bool:
-        return (self.root / name).is_file()
+        folder, slash, _ = name.partition("/")
+        if slash and folder not in self._folders:
+            return False
+        return is_key(name) and os.path.isfile(f"{self.root}/{name}")  # noqa: PTH113 - an index may list 50,000
 
     def open(self, name: str) -> tuple[Iterator[bytes], Mapping[str, str] | None]:
         return self._read(self.root / name), None
 
     def show(self, name: str) -> str:
         return str(self.root / name)
+
+    @cached_property
+    def _folders(self) -> set[str]:
+        """The names of the folders in it."""
+        try:
+            with os.scandir(self.root) as entries:
+                return {entry.name for entry in entries if entry.is_dir()}
+        except OSError:
+            return set()
 
     def _read(self, path: Path) -> Iterator[bytes]:
         try:
@@ -115,7 +133,7 @@ class Objects:
         return [stored.key for stored in self.store.list()]
 
     def exists(self, name: str) -> bool:
-        return self.store.head(name) is not None
+        return is_key(name) and self.store.head(name) is not None
 
     def open(self, name: str) -> tuple[Iterator[bytes], Mapping[str, str] | None]:
         stored = self.store.head(name)
@@ -139,21 +157,6 @@ class Objects:
 
     def show(self, name: str) -> str:
         return f"{self.store.uri.rstrip('/')}/{name}"
-
-
-def _path(url: str) -> str:
-    try:
-        return urlsplit(url).path
-    except ValueError:
-        return ""
-
-
-def _is_key(name: str) -> bool:
-    """Whether a name stays below its root."""
-    try:
-        return check_key(name) == name
-    except UsageError:
-        return False
 
 
 def _blocks(body: bytes) -> Iterator[bytes]:
@@ -197,10 +200,11 @@ class Tree:
             candidates = [unquote(loc.removeprefix(base).partition("?")[0])]
         else:
             folder = index.rpartition("/")[0]
-            segments = [part for part in unquote(_path(loc)).split("/") if part not in ("", ".", "..")]
-            tails = ["/".join(segments[at:]) for at in range(max(0, len(segments) - 8), len(segments))]
+            tail = "/".join(path_of(loc).rsplit("/", MAX_TAIL)[-MAX_TAIL:])
+            segments = [part for part in unquote(tail).split("/") if part not in ("", ".", "..")]
+            tails = ["/".join(segments[at:]) for at in range(len(segments))]
             candidates = [f"{folder}/{tail}" if folder else tail for tail in tails]
-        return next((name for name in candidates if _is_key(name) and self.files.exists(name)), None)
+        return next(filter(self.files.exists, candidates), None)
 
     def robots(self) -> Robots | None:
         if not self.files.exists("robots.txt"):

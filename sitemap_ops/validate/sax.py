@@ -6,21 +6,23 @@ numbers are right past 65,535, where libxml2's stop.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from xml.parsers import expat
 
 import numpy as np
 
 from sitemap_ops.validate.column import strings
-from sitemap_ops.validate.elements import Elements, Names, Root
+from sitemap_ops.validate.elements import MAX_NAME_CHARS, Elements, Names, Root
 from sitemap_ops.validate.stop import Stop
 
 MAX_DEPTH = 32
 MAX_TOKEN_BYTES = 1_048_576
 """No tag, comment or text of a sitemap comes near: loc has 2,047 characters, a description 2,048."""
-MAX_ENTRY_BYTES = 16 * 1_048_576
+MAX_ENTRY_BYTES = 4 * MAX_TOKEN_BYTES
 MAX_ENTRY_ROWS = 60_000
-"""1,000 images (G-21) with all five tags are 6,000 rows: ten times that is still judged."""
+"""1,000 images (G-21) with all five tags are 6,000 rows and, at most, 4 MB: ten times as many short ones are judged."""
+MAX_ATTRIBUTES = 1_000
+"""Different names of attributes, or of prefixes, in a file; expat keeps each."""
 FEEDS = {"rss": 3, "feed": 2, "RDF": 2}
 """The depth of entries by a feed's root."""
 
@@ -52,8 +54,14 @@ class Sax:
         self._open: list[int] = []
         self._texts: list[str] = []
         self._fed = 0
+        self._taken = 0
         self._entry_end = 0
-        self._parser = expat.ParserCreate("UTF-8", " ")
+        self._in_white = False
+        """Whether the last block was white space, and not inside a tag or a comment: more of it says nothing new."""
+        self._attribute_names: set[str] = set()
+        self._prefixes: set[str] = set()
+        self._interned: dict[str, str] = {}
+        self._parser = expat.ParserCreate("UTF-8", " ", self._interned)
         self._parser.buffer_text = True
         self._parser.buffer_size = 65_536
         self._parser.StartElementHandler = self._start
@@ -66,11 +74,20 @@ class Sax:
     def line(self) -> int:
         return self._parser.CurrentLineNumber + self.skipped_lines
 
+    @property
+    def held(self) -> int:
+        """Bytes of the file whose whole entries were not taken yet."""
+        return self._entry_end - self._taken
+
     def between_entries(self, closing: bytes) -> bool:
         """Whether all that was fed ends with this closing tag of an entry: not inside a comment, say."""
         return len(self._open) == 1 and self._entry_end + len(closing) == self._fed
 
     def feed(self, block: bytes, last: bool = False) -> None:
+        white = block.isspace() and not (b"\x0b" in block or b"\x0c" in block)
+        if white and self._in_white:
+            self.skipped_lines += block.count(b"\n") + block.count(b"\r") - block.count(b"\r\n")
+            return
         self._fed += len(block)
         try:
             self._parser.Parse(block, last)
@@ -78,6 +95,7 @@ class Sax:
             raise _explain(error, block, error.lineno + self.skipped_lines) from None
         if self._too_big():
             raise Stop("too-big-item", line=self.line)
+        self._in_white = white and self._parser.CurrentByteIndex >= self._fed - len(block)
 
     def _too_big(self) -> bool:
         """Whether a tag, a comment, a text or an entry is; white space may be as long as the file."""
@@ -107,7 +125,7 @@ class Sax:
             names=list(self.names.list),
             tag=np.array(self._tag[:size], np.int32),
             depth=np.array(self._depth[:size], np.int16),
-            line=np.array(self._line[:size], np.int64) + self.skipped_lines,
+            line=np.array(self._line[:size], np.int64),
             text=strings(self._text[:size]),
             stray=stray,
             attributes={row: named for row, named in self._attributes.items() if row < size},
@@ -119,6 +137,8 @@ class Sax:
         self._stray = [row - size for row in self._stray if row >= size]
         self._open = [row - size for row in self._open]
         self.complete = 0
+        self._taken = self._entry_end
+        self._interned.clear()
         return batch
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
@@ -131,11 +151,13 @@ class Sax:
         row = len(self._tag)
         if attributes:
             self._attributes[row] = attributes
+            if not self._attribute_names.issuperset(attributes):
+                self._limit(self._attribute_names, attributes, "attributes")
         opened.append(row)
         namespace, _, local = name.rpartition(" ")
         self._tag.append(self.names[namespace, local])
         self._depth.append(len(opened))
-        self._line.append(self._parser.CurrentLineNumber)
+        self._line.append(self.line)
         self._text.append("")
         if len(opened) > MAX_DEPTH:
             raise Stop("too-deep", line=self.line)
@@ -170,6 +192,13 @@ class Sax:
     def _namespace(self, prefix: str | None, uri: str | None) -> None:
         if self.root is None:
             self.prefixes[prefix or ""] = uri or ""
+        if (prefix or "") not in self._prefixes:
+            self._limit(self._prefixes, [prefix or ""], "prefixes")
+
+    def _limit(self, known: set[str], names: Collection[str], kind: str) -> None:
+        known.update(names)
+        if len(known) > MAX_ATTRIBUTES or max(map(len, names)) > MAX_NAME_CHARS:
+            raise Stop("too-big-item", line=self.line, message=f"There are more, or longer, {kind} than sitemaps need.")
 
     def _doctype(self, *_: object) -> None:
         raise Stop("doctype", line=self.line)

@@ -7,18 +7,19 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow.compute as pc
 
-from sitemap_ops.validate.column import Column, cut, lengths
+from sitemap_ops.validate.column import LONG, MAX_LONG_BYTES, Column, cut, lengths, long_bytes
 from sitemap_ops.validate.findings import Record
 from sitemap_ops.validate.stop import Stop
 
 BATCH_BYTES = 1_048_576
 BATCH_ROWS = 65_536
 MAX_LINE_BYTES = 1_048_576
+MAX_STRANGE_LINES = 100_000
 
 
 def lines(blocks: Iterator[bytes], record: Record, skipped_lines: int = 0) -> Iterator[Column]:
     """Batches of lines that are one URL each; reports the others (`txt-line-not-url`, `txt-entity`, `encoding`)."""
-    number = 1 + skipped_lines
+    number, strange, long = 1 + skipped_lines, 0, 0
     for piece in _whole_lines(blocks):
         column = _column(piece, number, record)
         number += piece.count(b"\n")
@@ -26,6 +27,15 @@ def lines(blocks: Iterator[bytes], record: Record, skipped_lines: int = 0) -> It
         good = column.matches(r"(?i)^[a-z][a-z0-9+.-]*://[^\s]*$")
         record.add_rows("txt-line-not-url", column, ~good)
         yield column.where(good)
+        strange += int((~good).sum())
+        long += long_bytes(column.text)
+        if long > MAX_LONG_BYTES:
+            raise Stop("too-big-item", message=LONG)
+        if strange > MAX_STRANGE_LINES:
+            message = (
+                f"More than {MAX_STRANGE_LINES:,} lines are no URLs: it is no text sitemap; reading stopped there."
+            )
+            raise Stop("unsupported-format", message=message)
 
 
 def _whole_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:

@@ -13,6 +13,8 @@ from sitemap_ops.validate.stop import Stop
 
 BLOCK = 65_536
 MAX_BYTES = PROFILES["core"].limits.max_bytes
+MAX_MEMBERS = 50_000
+"""Of one file: those that programs write one behind the other have some kilobytes each."""
 GZIP = b"\x1f\x8b"
 _ARCHIVES = {
     b"PK": "a zip archive",
@@ -74,6 +76,8 @@ def _inflate(chunks: Iterator[bytes], add: Callable[[str], None]) -> Iterator[by
             break
         if members == 1:
             add("gzip-multi-member")
+        if members > MAX_MEMBERS:
+            raise Stop("gzip-corrupt", message=f"The file has more than {MAX_MEMBERS:,} gzip members; reading stopped.")
     if rest:
         add("gzip-trailing-garbage")
 

@@ -9,7 +9,7 @@ from sitemap_ops.validate.column import Column, characters
 from sitemap_ops.validate.elements import Elements
 from sitemap_ops.validate.findings import Record
 from sitemap_ops.validate.groups import Groups
-from sitemap_ops.validate.hosts import origin_of
+from sitemap_ops.validate.hosts import Origin, Origins
 from sitemap_ops.validate.locs import judge_urls
 
 REQUIRED = ("thumbnail_loc", "title", "description")
@@ -25,7 +25,7 @@ KNOWN = {
 MAX_DESCRIPTION, MAX_TITLE, MAX_TAGS, MAX_UPLOADER, MAX_SECONDS = 2_048, 100, 32, 255, 28_800
 
 
-def judge_videos(batch: Elements, record: Record, pages: Column) -> None:
+def judge_videos(batch: Elements, record: Record, pages: Column, origins: Origins) -> None:
     """pages: the locs of the batch's entries, by which a video's own location is told from its page."""
     videos = Groups(batch, "video:video")
     if not len(videos):
@@ -34,7 +34,7 @@ def judge_videos(batch: Elements, record: Record, pages: Column) -> None:
     _required(videos, record)
     page_of = dict(zip(pages.entry.tolist(), pages.text.to_pylist(), strict=True))
     _locations(videos, record, page_of)
-    _uploader(videos, record, page_of)
+    _uploader(videos, record, page_of, origins)
     _texts(videos, record)
     _numbers(videos, record)
     for name in DATES:
@@ -82,18 +82,18 @@ def _texts(videos: Groups, record: Record) -> None:
         record.add_rows(code, column, characters(column.text) > limit)
 
 
-def _uploader(videos: Groups, record: Record, pages: dict[int, str]) -> None:
+def _uploader(videos: Groups, record: Record, pages: dict[int, str], origins: Origins) -> None:
     """G-27: the uploader's `info` is on the page's domain."""
     info = videos.attribute("uploader", "info")
     foreign = [
-        bool(url) and not _same_domain(url, pages.get(entry, url))
+        bool(url) and not _same_domain(origins.of_url(url), origins.of_url(pages.get(entry, url)))
         for entry, url in zip(info.entry.tolist(), info.text.to_pylist(), strict=True)
     ]
     record.add_rows("video-uploader", info, np.array(foreign, bool), "An uploader's info is on another domain.")
 
 
-def _same_domain(one: str, other: str) -> bool:
-    hosts = [origin.host.removeprefix("www.") for origin in map(origin_of, (one, other)) if origin is not None]
+def _same_domain(one: Origin | None, other: Origin | None) -> bool:
+    hosts = [origin.host.removeprefix("www.") for origin in (one, other) if origin is not None]
     return len(hosts) == 2 and (f".{hosts[0]}".endswith(f".{hosts[1]}") or f".{hosts[1]}".endswith(f".{hosts[0]}"))
 
 

@@ -206,7 +206,8 @@ INDEXES = [
 ROBOTS = [
     Case("P-48", "robots-sitemap-relative", {**ONE, "robots.txt": b"Sitemap: /sitemap.xml"}, {**ONE, "robots.txt": b"Sitemap: https://shop.example/sitemap.xml"}),
     Case("P-48", "robots-sitemap-missing", {**ONE, "robots.txt": b"User-agent: *\n"}, {**ONE, "robots.txt": b"sitemap: https://shop.example/sitemap.xml"}, "warning"),
-    Case("Y-23", "robots-blocks-sitemap", {**ONE, "robots.txt": b"User-agent: *\nDisallow: /*.xml"}, {**ONE, "robots.txt": b"User-agent: *\nDisallow: /*.xml\nAllow: /sitemap.xml"}, base_url="https://shop.example/"),
+    Case("Y-23", "robots-blocks-sitemap", {**ONE, "robots.txt": b"User-agent: *\nDisallow: /*.xml"}, {**ONE, "robots.txt": b"User-agent: *\nDisallow: /*.xml\nAllow: /sitemap.xml\nAllow: /s1.xml"}, base_url="https://shop.example/"),
+    Case("Y-14", "robots-blocks-sitemap", {**ONE, "robots.txt": b"User-agent: *\nDisallow: /s1.xml"}, {**ONE, "robots.txt": b"User-agent: *\nDisallow: /s2.xml"}, base_url="https://shop.example/"),
     Case("Y-23", "robots-blocks-sitemap", {**ONE, "robots.txt": b"User-agent: YandexBot\nDisallow: /"}, {**ONE, "robots.txt": b"User-agent: bingbot\nDisallow: /"}, engines=("yandex",), base_url="https://shop.example/"),
     Case("G-14", "robots-too-large", {**ONE, "robots.txt": b"#" * 520_000}, {**ONE, "robots.txt": b"#" * 500_000}, "warning"),
     Case("Y-23", "robots-too-large", {**ONE, "robots.txt": b"Disallow: /a\n" * 2_049}, {**ONE, "robots.txt": b"Disallow: /a\n" * 2_048}, "warning", engines=("yandex",)),
