@@ -26,8 +26,7 @@ def utf8_blocks(blocks: Iterable[bytes], encoding: str, where: str) -> Iterator[
     """
     codec = _text_codec(encoding, where)
     decoded = _checked(blocks, where) if codec.name in ("utf-8", "utf-8-sig") else _transcoded(blocks, codec, where)
-    lines = 1
-    for block in decoded:
+    for lines, block in decoded:
         if (nul := block.find(0)) >= 0:
             line = lines + block.count(b"\n", 0, nul)
             raise SourceError(
@@ -35,7 +34,6 @@ def utf8_blocks(blocks: Iterable[bytes], encoding: str, where: str) -> Iterator[
                 " is its encoding utf-16, or is it a binary file?"
             )
         yield block
-        lines += _line_feeds(block)
 
 
 def _text_codec(encoding: str, where: str) -> codecs.CodecInfo:
@@ -48,8 +46,11 @@ def _text_codec(encoding: str, where: str) -> codecs.CodecInfo:
     return codec
 
 
-def _checked(blocks: Iterable[bytes], where: str) -> Iterator[bytes]:
-    """UTF-8 as it is, each block whole characters; found valid by Arrow, at several times the speed of decoding."""
+def _checked(blocks: Iterable[bytes], where: str) -> Iterator[tuple[int, bytes]]:
+    """UTF-8 as it is, each block whole characters, with the number of its first line.
+
+    It is found valid by Arrow, at several times the speed of decoding.
+    """
     offset, lines, rest = 0, 1, b""
     for block in blocks:
         block = rest + block
@@ -57,7 +58,7 @@ def _checked(blocks: Iterable[bytes], where: str) -> Iterator[bytes]:
         block, rest = block[:whole], block[whole:]
         if not _is_utf8(block):
             _decode_or_tell(block, where, offset, lines)
-        yield block
+        yield lines, block
         offset += len(block)
         lines += _line_feeds(block)
     if rest:
@@ -92,7 +93,8 @@ def _decode_or_tell(block: bytes, where: str, offset: int, lines: int) -> None:
         raise _bad_byte(error, "utf-8", where, line, offset + error.start) from None
 
 
-def _transcoded(blocks: Iterable[bytes], codec: codecs.CodecInfo, where: str) -> Iterator[bytes]:
+def _transcoded(blocks: Iterable[bytes], codec: codecs.CodecInfo, where: str) -> Iterator[tuple[int, bytes]]:
+    """Text of another encoding as UTF-8, each block with the number of its first line."""
     decoder = codec.incrementaldecoder("strict")
     read, lines = 0, 1
     for block in chain(blocks, [b""]):
@@ -105,7 +107,7 @@ def _transcoded(blocks: Iterable[bytes], codec: codecs.CodecInfo, where: str) ->
         except UnicodeError as error:
             raise SourceError(f"{where} is no {codec.name} text after line {lines}: {error}.") from None
         if text:
-            yield text
+            yield lines, text
         read += len(block)
         lines += _line_feeds(text)
 
