@@ -23,6 +23,7 @@ from sitemap_ops.release.manifest import Manifest
 from sitemap_ops.release.publish import PublishResult, ReleaseSet, RenderedShard
 from sitemap_ops.release.publish import publish as publish_release
 from sitemap_ops.report.build import Report, build_report
+from sitemap_ops.report.scope import robots_lines, scope_findings
 from sitemap_ops.site import Site
 from sitemap_ops.steps.assemble import REJECTS
 from sitemap_ops.steps.churn import churn_of
@@ -98,7 +99,8 @@ def publish(
             finished=datetime.now(UTC).isoformat(timespec="seconds"),
             timings={"publish": round(time.monotonic() - started, 3)},
         )
-        report["findings"] += findings
+        report["findings"] += [*findings, *scope_findings(site)]
+        report["robots_txt"] = robots_lines(report["indexes"])
         report["churn"] = churn_of(result, past.live, shards, workspace, state)
         if result.committed:
             report["findings"] += after_publish(site, connections, result, target, state)
