@@ -125,8 +125,8 @@ def _build(arguments: argparse.Namespace) -> int:
         print_summary(report)
         _print_notified(report.get("notified", ()))
         if report["outcome"] == "published" and not (site.notify and site.notify.robots):
-            for url in report["indexes"]:  # where engines look first (P-48)
-                print(f"for robots.txt: Sitemap: {url}")
+            for line in report["robots_txt"]:  # where engines look first (P-48)
+                print(f"for robots.txt: {line}")
     would_stop = not report["forced"] and any(not guard["passed"] for guard in report["guards"])
     return EXIT_STOPPED if would_stop else EXIT_DONE
 

@@ -13,6 +13,7 @@ from sitemap_ops.notify.client import TIMEOUT
 from sitemap_ops.notify.outcome import Failed, Finding, Told, finding
 from sitemap_ops.notify.published import Published
 from sitemap_ops.notify.robots_text import merged
+from sitemap_ops.report.scope import robots_lines
 from sitemap_ops.storage import Headers
 from sitemap_ops.validate.reading import MAX_ROBOTS_BYTES
 from sitemap_ops.validate.robots import Robots, judge_robots
@@ -31,12 +32,8 @@ def tell(published: Published) -> Told:
     return {"print": _print, "check": _check, "publish": _publish}[published.site.notify.robots or "print"](published)
 
 
-def sitemap_lines(indexes: Sequence[str]) -> list[str]:
-    return [f"Sitemap: {url}" for url in indexes]
-
-
 def _print(published: Published) -> Told:
-    lines = sitemap_lines(published.indexes)
+    lines = robots_lines(published.indexes)
     return Told(f"{_root(published.site.base_url)} has to hold these lines.", {"lines": lines})
 
 
@@ -57,7 +54,7 @@ def _check(published: Published) -> Told:
     if not findings:
         return Told(f"{own.location} names every index and forbids none.")
     codes = ", ".join(sorted({each["code"] for each in findings}))
-    return Told(f"{own.location} is to be mended: {codes}.", {"lines": sitemap_lines(published.indexes)}, findings)
+    return Told(f"{own.location} is to be mended: {codes}.", {"lines": robots_lines(published.indexes)}, findings)
 
 
 def _judged(robots: Robots, url: str, engines: Sequence[str]) -> list[Finding]:
@@ -99,7 +96,7 @@ def _publish(published: Published) -> Told:
             f"robots.txt can't be published: {site.files_url} is not the root of {site.base_url}, where it has to lie."
             " Write `robots: print` and put the lines in by hand."
         )
-    lines = sitemap_lines(published.indexes)
+    lines = robots_lines(published.indexes)
     for attempt in range(1, PUTS + 1):
         found = target.get(KEY)
         old, headers = (found[0], found[1].headers or HEADERS) if found else (b"", HEADERS)

@@ -10,7 +10,7 @@ from sitemap_ops.site.places import origin_of
 
 
 def robots_lines(indexes: Sequence[str]) -> list[str]:
-    """The lines that the robots.txt of the pages' host has to have (P-48); with them the files may be anywhere (P-47)."""
+    """The lines that the robots.txt of the pages' host has to have (P-48): with them files may lie elsewhere (P-47)."""
     return [f"Sitemap: {url}" for url in indexes]
 
 
