@@ -33,10 +33,17 @@ class MemoryStore:
     """Objects in a dict. An ETag is the MD5 of the bytes, as on S3: the same bytes have the same one again."""
 
     def __init__(self, name: str, operations: Operations | None = None) -> None:
+        self.name = name
         self.uri = self.place = f"memory://{name}/"
         self.operations = operations or Operations()
         self.objects: dict[str, tuple[bytes, Stored]] = {}
         self.changes = 0
+
+    def of_another(self, operations: Operations) -> MemoryStore:
+        """The same objects for another process: its operations are not this one's, nor wait for them."""
+        other = MemoryStore(self.name, operations)
+        other.objects = self.objects
+        return other
 
     def _do(self, name: str, key: str, action: Callable[[], Any]) -> Any:
         with self.operations.lock:

@@ -6,7 +6,6 @@ They lie under their content's digest, `bodies/<sha256>.gz`, so each content is 
 from __future__ import annotations
 
 from collections.abc import Collection
-from functools import cached_property
 
 from sitemap_ops.errors import ConflictError, OutputError
 from sitemap_ops.release.headers import check_body, headers_for
@@ -19,16 +18,16 @@ _HEADERS = Headers("application/gzip", "no-store")
 
 
 class Bodies:
-    """The bodies in a `state`; safe for use by several threads."""
+    """The bodies in a `state`; safe for use by several threads. `digests`: those that are known to be there."""
 
-    def __init__(self, state: Store) -> None:
-        self._state = state
+    def __init__(self, state: Store, digests: frozenset[str] = frozenset()) -> None:
+        self._state, self.digests = state, digests
 
-    @cached_property
-    def digests(self) -> frozenset[str]:
-        """Those that were there when this was first asked for."""
-        listed = (each.key for each in self._state.list(PREFIX) if each.key.endswith(".gz"))
-        return frozenset(key.removeprefix(PREFIX).removesuffix(".gz") for key in listed)
+    @classmethod
+    def listed(cls, state: Store) -> Bodies:
+        """With all that are there now."""
+        keys = (each.key for each in state.list(PREFIX) if each.key.endswith(".gz"))
+        return cls(state, frozenset(key.removeprefix(PREFIX).removesuffix(".gz") for key in keys))
 
     def keep(self, body: bytes, sha256: str) -> None:
         """Store a file's body, in gzip whether the file is or not, unless it is there."""

@@ -12,6 +12,7 @@ from sitemap_ops.release.projection import index_heads, plan_projection, project
 from sitemap_ops.release.sets import Indexes
 from sitemap_ops.release.writer import Writer
 from sitemap_ops.storage import Store
+from sitemap_ops.storage.content import content_sha256
 
 _TRIES = 3
 
@@ -32,7 +33,7 @@ def complete(before: Before, run: str, target: Store, state: Store, *, look: boo
     manifest = before.manifest
     previous = find_manifest(state, manifest.previous)
     old_shards, old_indexes = (previous.shards, previous.indexes) if previous else ((), ())
-    bodies = Bodies(state)
+    bodies = Bodies.listed(state)
     indexes = stored_indexes(manifest, bodies)
     plan = make_plan(manifest.shards, old_shards, target)
     puts = [shard for shard in plan.shards if shard.put]
@@ -60,14 +61,25 @@ def complete(before: Before, run: str, target: Store, state: Store, *, look: boo
 def settle(site: str, run: str, target: Store, state: Store) -> None:
     """Make the public files those of whichever release is live now: for a run that was overtaken while it put files.
 
-    Its last put may have hit a file that the newer release had left as it was, having found it right.
+    Its last put may have hit a file that the newer release had left as it was, having found it right; and what it
+    removed as old may be what the newer release brought back.
     """
     for _ in range(_TRIES):
         try:
-            complete(read_before(state, site), run, target, state, look=True)
+            before = read_before(state, site)
+            _keep_bodies(before, target, state)
+            complete(before, run, target, state, look=True)
             return
         except ConflictError:  # and again overtaken: whoever did it has looked later than this run's last put
             continue
+
+
+def _keep_bodies(before: Before, target: Store, state: Store) -> None:
+    """Bodies of the live release that are not in `state`, from the target."""
+    bodies = Bodies.listed(state)
+    for key, sha256 in before.manifest.contents.items() if before.manifest else ():
+        if sha256 not in bodies.digests and (got := target.get(key)) and content_sha256([got[0]]) == sha256:
+            bodies.keep(got[0], sha256)
 
 
 def stored_indexes(manifest: Manifest, bodies: Bodies) -> Indexes | None:

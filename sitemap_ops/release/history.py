@@ -73,11 +73,16 @@ def read_before(state: Store, site: str) -> Before:
 
     Raises TargetError where the records are damaged, or are another site's.
     """
-    found = _read_current(state, site)
-    if found is None:
+    while found := _read_current(state, site):
+        current, etag = found
+        manifest = find_manifest(state, current.manifest)
+        if manifest:
+            break
+        now = state.head(CURRENT)
+        if now is None or now.etag == etag:  # else it was replaced, and its manifest swept away, in between
+            raise _missing(state, current.manifest)
+    else:
         return Before()
-    current, etag = found
-    manifest = read_manifest(state, current.manifest)
     if manifest.history is None:
         manifest = replace(manifest, epoch=current.epoch, history=tuple(_chain(state, manifest.previous)))
     return Before(current, etag, manifest)
@@ -115,11 +120,15 @@ def read_manifest(state: Store, key: str) -> Manifest:
     """The manifest at a key of `state`. Raises TargetError where there is none, or it is damaged."""
     manifest = find_manifest(state, key)
     if manifest is None:
-        raise TargetError(
-            f"{state.uri}{key} is missing, though {CURRENT} or a later release names it: restore it from a backup, or"
-            f" move {CURRENT} away and make it anew with rebuild-state."
-        )
+        raise _missing(state, key)
     return manifest
+
+
+def _missing(state: Store, key: str) -> TargetError:
+    return TargetError(
+        f"{state.uri}{key} is missing, though {CURRENT} or a later release names it: restore it from a backup, or"
+        f" move {CURRENT} away and make it anew with rebuild-state."
+    )
 
 
 def find_manifest(state: Store, key: str | None) -> Manifest | None:

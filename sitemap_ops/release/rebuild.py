@@ -35,7 +35,7 @@ def rebuild(
     """
     if read_before(state, site).current:
         raise UsageError(f"{state.uri} has releases of {site}: there is nothing to rebuild.")
-    bodies = Bodies(state)
+    bodies = Bodies.listed(state)
     indexes: list[IndexRecord] = []
     listed: list[Listed] = []
     guests: list[str] = []

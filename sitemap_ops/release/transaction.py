@@ -91,7 +91,7 @@ class Transaction:
         Raises OutputError for a body that is not what it has to be, ConflictError where another run committed first or
         since, TargetError where a store refuses.
         """
-        bodies = Bodies(self.state)
+        bodies = Bodies.listed(self.state)
         projection = self._projection(self.plan.to_put("replace"), left_behind(self._previous, self._indexes))
         self._declare(projection)
         lost = lost_intents(self.state, self.before, self.wanted.release)
@@ -136,8 +136,10 @@ class Transaction:
         )
 
     def _declare(self, projection: Projection) -> None:
-        """The intent: every key that this run may put, before its first put."""
-        files = {shard.key: shard.sha256 for shard in self.plan.shards if shard.put}
+        """The intent, before the first put: every key that this run may put, or an earlier attempt of it has put."""
+        files = {
+            shard.key: shard.sha256 for shard in self.plan.shards if shard.put or shard.action in ("added", "changed")
+        }
         files |= {index.key: index.sha256 for index in self._indexes}
         files |= dict.fromkeys(projection.gone, "")
         wanted = self.wanted
