@@ -101,7 +101,7 @@ def publish(
     another run committed first or since, TargetError where a store refuses, or the target has an index of another's.
     """
     instant = instant_of(as_of)
-    _check_shards(shards, allow_empty, site.site)
+    _check_shards(shards, allow_empty or plan_only, site.site)
     before = before or read_before(state, site.site)
     own = before.manifest if resumed else None
     completed = () if plan_only or resumed else complete(before, release, target, state)

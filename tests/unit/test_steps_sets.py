@@ -145,3 +145,21 @@ def test_news_and_an_engines_own_set(tmp_path: Path) -> None:
     later = run_all(make_site(tmp_path, NEWS, articles="url,at,title,image\n/old,2026-11-01,T,\n"), force=True)
     assert "news" not in {url.rsplit("/", 1)[1].removesuffix(".xml").partition("-")[2] for url in later["indexes"]}
     assert later["sets"]["news"]["shards"] == 0
+
+
+EMPTY = """\
+sections:
+  - {name: pages, source: {type: csv, path: pages.csv}, loc: url}
+  - {name: news, source: {type: csv, path: news.csv}, loc: url}
+"""
+
+
+def test_empty_section(tmp_path: Path) -> None:
+    """C-80: a section with no rows left has no file and no index entry; a wholly empty run fails unless allow_empty."""
+    run_all(make_site(tmp_path, EMPTY, pages="url\n/a\n", news="url\nftp://a.example/\n"))
+    assert set(files_of(tmp_path)) == {"sitemap.xml", "shop-pages-0000000000000000.xml.gz"}
+    assert b"shop-news" not in files_of(tmp_path)["sitemap.xml"]
+    nothing = make_site(tmp_path, EMPTY, pages="url\n", news="url\n")
+    with pytest.raises(GuardError, match="whole site has 0 URLs"):
+        run_all(nothing, day=29)
+    assert set(files_of(tmp_path)) == {"sitemap.xml", "shop-pages-0000000000000000.xml.gz"}
