@@ -10,8 +10,6 @@ from typing import Any
 from sitemap_ops.connections import Connections
 from sitemap_ops.errors import SitemapOpsError, TargetError
 from sitemap_ops.filesets import file_sets
-from sitemap_ops.notify import notify as tell
-from sitemap_ops.notify.outcome import Failed, failed
 from sitemap_ops.release.bodies import Bodies
 from sitemap_ops.release.complete import needed_body
 from sitemap_ops.release.diff import diff
@@ -31,6 +29,9 @@ def notify(site: Site, release: str, connections: Connections) -> list[dict[str,
     """
     if site.notify is None:
         return []
+    from sitemap_ops.notify import notify as tell  # with it come the engines' clients
+    from sitemap_ops.notify.outcome import Failed, failed
+
     try:
         target = open_store(site.target, connections, aws_conn_id=site.aws_conn_id, acl=site.acl)
         state = open_store(site.state, connections, aws_conn_id=site.aws_conn_id)

@@ -18,7 +18,6 @@ from sitemap_ops.release.complete import complete
 from sitemap_ops.release.guards import GuardResult, SectionCount, check, check_sets, enforce
 from sitemap_ops.release.history import Before, committed_already, fence_of, find_manifest, read_before
 from sitemap_ops.release.index import url_of
-from sitemap_ops.release.invalidate import invalidate
 from sitemap_ops.release.manifest import Manifest
 from sitemap_ops.release.publish import PublishResult, ReleaseSet, RenderedShard
 from sitemap_ops.release.publish import publish as publish_release
@@ -116,6 +115,8 @@ def after_publish(
     """Tell the CDN what has changed, and sweep up what killed runs left. Findings; nothing here can fail a publish."""
     found = None
     if site.cloudfront:
+        from sitemap_ops.release.invalidate import invalidate  # with it comes boto3
+
         urls = [url_of(site.files_url, key) for key in result.overwritten]
         found = invalidate(connections, site.aws_conn_id, site.cloudfront, urls, result.release)
     for store in (target, state):
