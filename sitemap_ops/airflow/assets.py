@@ -28,7 +28,7 @@ def site_asset(site: Site) -> Asset:
 
 def is_site(extra: Mapping[str, Any] | None) -> bool:
     """Whether an asset's extra is that of a site's asset."""
-    return bool(extra) and all(key in extra for key in KEYS)
+    return extra is not None and all(key in extra for key in KEYS)
 
 
 def audit_asset(site: Site) -> Asset:

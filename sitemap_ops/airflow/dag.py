@@ -68,14 +68,15 @@ def empty_dag(site: Site, path: Path) -> DAG:
     return dag
 
 
-def add_tasks(dag: DAG, site: Site, path: Path) -> DAG:
+def add_tasks(dag: DAG, site: Site, path: Path, **arguments: Any) -> DAG:
     """An empty DAG with its tasks: prepare, extract (mapped over the sections), assemble, publish, cleanup.
 
-    Where the site file asks for it, also notify. path: the site file, which each task reads again.
+    Where the site file asks for it, also notify. path: the site file, which each task reads again. arguments: of every
+    task, such as pool, queue or on_failure_callback.
     """
     index = site_asset(site)
     # A dict that a task returns is one reference, not an XCom for each of its keys (C-101).
-    step = partial(task, multiple_outputs=False, **DEFAULTS)
+    step = partial(task, multiple_outputs=False, **DEFAULTS | arguments)
 
     @step(execution_timeout=timedelta(minutes=10))
     def prepare(dag_run: Any = None) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from airflow.sdk import DAG, get_parsing_context
 
@@ -49,11 +50,14 @@ def read_sites(folder: Path) -> Sites:
     return sites
 
 
-def site_dags(folder: Path) -> dict[str, DAG]:
-    """The DAGs of the good sites by id; in a task's process only the one that the task is of."""
+def site_dags(folder: Path, **arguments: Any) -> dict[str, DAG]:
+    """The DAGs of the good sites by id; in a task's process only the one that the task is of.
+
+    arguments: of every task, as Airflow's operators take them, such as pool, queue or on_failure_callback.
+    """
     wanted = get_parsing_context().dag_id
     good = read_sites(folder).good
-    return {dag_id: add_tasks(*found) for dag_id, found in good.items() if wanted in (None, dag_id)}
+    return {dag_id: add_tasks(*found, **arguments) for dag_id, found in good.items() if wanted in (None, dag_id)}
 
 
 def raise_problems(folder: Path) -> None:

@@ -46,9 +46,13 @@ def prepare(path: Path, run_id: str, as_of: datetime) -> Reference:
 def extract(path: Path, run: Reference, section: str) -> Reference:
     from sitemap_ops import steps
     from sitemap_ops.airflow.connections import AirflowConnections
+    from sitemap_ops.airflow.lineage import tell_source
 
     with _message_first():
-        return _small(steps.extract(_site(path, run), run, section, AirflowConnections(), _logged_progress()))
+        site = _site(path, run)
+        extracted = _small(steps.extract(site, run, section, AirflowConnections(), _logged_progress()))
+    tell_source(site.section(section).source)
+    return extracted
 
 
 def assemble(path: Path, run: Reference, parts: list[Reference]) -> Reference:
@@ -63,12 +67,14 @@ def assemble(path: Path, run: Reference, parts: list[Reference]) -> Reference:
 def publish(path: Path, run: Reference, assembled: Reference, *, plan_only: bool, force: bool) -> Reference:
     """Returns what the asset's consumers and a reader of the run want to know; `report` is where the rest lies."""
     from sitemap_ops import steps
+    from sitemap_ops.airflow import lineage, metrics
     from sitemap_ops.airflow.connections import AirflowConnections
     from sitemap_ops.report.build import facts
 
-    with _message_first():
+    with _message_first(), metrics.counting_stops(run["site"]):
+        site = _site(path, run)
         report = steps.publish(
-            _site(path, run),
+            site,
             run,
             assembled,
             AirflowConnections(),
@@ -77,6 +83,9 @@ def publish(path: Path, run: Reference, assembled: Reference, *, plan_only: bool
             progress=_logged_progress(),
         )
     published = facts(report)
+    if not plan_only:
+        metrics.tell_release(run["site"], published)
+        lineage.tell_target(site)
     for name, value in published.items():
         log.info("%s: %s", name, value)
     for shard in report["planned"][:MAX_TOLD_SHARDS] if plan_only else ():
