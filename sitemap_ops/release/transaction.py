@@ -97,7 +97,7 @@ class Transaction:
         lost = lost_intents(self.state, self.before, self.wanted.release)
         met = self._prepare(bodies)
         manifest = self._manifest(bodies, projection, lost)
-        if self.writer.files_sent:
+        if any(shard.put for shard in self.plan.shards):  # else the plan's look was a moment ago
             check_still_right(self.plan, self.target)
         key = write_manifest(self.state, manifest)
         current = Current(manifest.site, manifest.epoch, manifest.release, key, manifest.indexes)
