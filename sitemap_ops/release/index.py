@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote, urljoin, urlsplit
-
-from lxml import etree
 
 from sitemap_ops.errors import OutputError
 from sitemap_ops.release.manifest import ShardRecord
 from sitemap_ops.render.gzip import compress
 from sitemap_ops.render.index import render_index
 from sitemap_ops.storage.content import GZIP_MAGIC, DamagedContent, gunzip_blocks
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
 
 Listing = Sequence[tuple[str, str | None]]
 """What an index lists: each file's URL and lastmod."""
@@ -68,6 +70,8 @@ def listed_by(body: bytes) -> list[tuple[str, str | None]] | None:
 
     A document type is not expanded, and nothing is fetched for it.
     """
+    from lxml import etree  # here, as most runs meet no index that is not their own
+
     try:
         blocks = gunzip_blocks([body], limit=MAX_INDEX_BYTES) if body.startswith(GZIP_MAGIC) else [body]
         parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True)
@@ -80,7 +84,7 @@ def listed_by(body: bytes) -> list[tuple[str, str | None]] | None:
     return [(loc, lastmod or None) for loc, lastmod in found if loc]
 
 
-def _text(entry: etree._Element, name: str) -> str:
+def _text(entry: _Element, name: str) -> str:
     return (entry.findtext(f"{{*}}{name}") or "").strip()
 
 

@@ -13,12 +13,10 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from botocore.exceptions import ClientError
 from pydantic import TypeAdapter, ValidationError
 
 from sitemap_ops.errors import TargetError
 from sitemap_ops.storage import OWN_PREFIX, Headers, Store, Traits
-from sitemap_ops.storage.s3_errors import status_of
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -84,6 +82,10 @@ def probe_s3(client: S3Client, bucket: str, key: str) -> Traits:
 
 
 def _asked(client: S3Client, bucket: str, key: str) -> Traits:
+    from botocore.exceptions import ClientError  # here, as folders are asked too, which need no boto3
+
+    from sitemap_ops.storage.s3_errors import status_of
+
     def put(body: bytes, **options: Any) -> tuple[int, str]:
         """Status and ETag of the answer; a refusal is an answer."""
         try:
