@@ -46,3 +46,19 @@ def test_light_modules(module: str) -> None:
     script = f"import sys, {module}; print([name for name in {LIGHT} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_run_loads_only_what_it_uses(tmp_path: Path) -> None:
+    """A build from CSV to a folder loads no client of a store, a database or an engine: starting takes long enough."""
+    (tmp_path / "pages.csv").write_text("loc\n/a\n")
+    (tmp_path / "site.yaml").write_text(
+        "site: shop\nbase_url: https://a.example/\ntarget: public/\nstate: state/\nwork: work/\n"
+        "sections: [{name: pages, source: {type: csv, path: pages.csv}, loc: loc}]\n"
+    )
+    unused = ("boto3", "botocore", "sqlalchemy", "lxml", "urllib3", "requests", "airflow")
+    loaded = f"print([name for name in {unused} if name in sys.modules])"
+    script = f"import sys; from sitemap_ops.cli import main; main(sys.argv[1:]); {loaded}"
+    command = [sys.executable, "-c", script, "build", str(tmp_path / "site.yaml")]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+    assert (tmp_path / "public" / "sitemap.xml").exists()
