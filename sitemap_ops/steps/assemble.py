@@ -61,9 +61,9 @@ def assemble(
             ranges = _derived(Derive(sets, instant_of(run), _bases(site)), runs, beside, _range_rows(site))
             pieces = _pieces(ranges, made, keep, lambda done: progress("assemble", done, staged))
             shards = list(ordered_map(write, cut(pieces, sets, len(sections))))
-        _collect_rejects(sections, workspace)
+        collect_rejects(sections, workspace)
         result = {
-            "sections": [_summary(part, made.entries[rank]) for rank, part in enumerate(sections)],
+            "sections": [section_summary(part, made.entries[rank]) for rank, part in enumerate(sections)],
             "sets": [{"set": name, "kept_out": dict(codes)} for name, codes in made.kept_out.items()],
             "links": {"entries": links.entries, "changed": links.counts, "examples": links.examples} if links else None,
             "shards": [asdict(shard) for shard in shards],
@@ -74,7 +74,7 @@ def assemble(
     return {**reference, "entries": made.entries.total(), "shards": len(shards)}
 
 
-def _summary(part: dict[str, Any], entries: int) -> dict[str, Any]:
+def section_summary(part: dict[str, Any], entries: int) -> dict[str, Any]:
     kept = ("section", "rows", "rejected", "changed", "examples", "lastmod_uniform", "seconds")
     return {key: part[key] for key in kept} | {"entries": entries}
 
@@ -149,7 +149,7 @@ def _write(site: Site, workspace: Workspace, made: SetShard) -> RenderedShard:
     return record
 
 
-def _collect_rejects(sections: list[dict[str, Any]], workspace: Workspace) -> None:
+def collect_rejects(sections: list[dict[str, Any]], workspace: Workspace) -> None:
     """One file of all rejects; gzip members one after the other are one gzip file to every reader."""
     with workspace.create(REJECTS) as path, path.open("wb") as out:
         out.write(compress(_REJECTS_HEADER))

@@ -101,13 +101,13 @@ class _Stage:
         entries = distinct(cleaned.entries.append_column(SECTION, alone)).drop_columns(SECTION.name)
         name = f"{self.section.name}-{number:06d}"
         run = self._write_run(entries, f"{name}.arrow")
-        rejects = self._write_rejects(cleaned.rejects, f"{name}.rejects.csv.gz")
+        rejects = write_rejects(self.workspace, self.section, cleaned.rejects, f"{name}.rejects.csv.gz")
         return _Staged(
             cleaned.rows,
             entries.num_rows,
             cleaned.entries.num_rows - entries.num_rows,
             cleaned.changed,
-            _by_reason(cleaned.rejects),
+            by_reason(cleaned.rejects),
             cleaned.examples,
             entries["instant"],
             run,
@@ -131,13 +131,15 @@ class _Stage:
             write_members(members, path)
         return name
 
-    def _write_rejects(self, rejects: pa.Table, name: str) -> str | None:
-        if not rejects.num_rows:
-            return None
-        named = rejects.add_column(0, "section", pa.array([self.section.name] * rejects.num_rows))
-        with self.workspace.create(name) as path, pa.CompressedOutputStream(str(path), "gzip") as out:
-            pa.csv.write_csv(named, out, pa.csv.WriteOptions(include_header=False))
-        return name
+
+def write_rejects(workspace: Workspace, section: Section, rejects: pa.Table, name: str) -> str | None:
+    """Leave a section's rejects (REJECT_SCHEMA) in a file of the workspace; None where there are none."""
+    if not rejects.num_rows:
+        return None
+    named = rejects.add_column(0, "section", pa.array([section.name] * rejects.num_rows))
+    with workspace.create(name) as path, pa.CompressedOutputStream(str(path), "gzip") as out:
+        pa.csv.write_csv(named, out, pa.csv.WriteOptions(include_header=False))
+    return name
 
 
 def policy_of(site: Site, robots: str | None = None) -> UrlPolicy:
@@ -170,5 +172,5 @@ def _add(tally: _Tally, staged: _Staged) -> None:
         kept += examples[: EXAMPLES - len(kept)]
 
 
-def _by_reason(rejects: pa.Table) -> dict[str, int]:
+def by_reason(rejects: pa.Table) -> dict[str, int]:
     return {str(item["values"]): item["counts"] for item in rejects["reason"].value_counts().to_pylist()}
