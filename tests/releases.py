@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import html
+import json
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from sitemap_ops.audit.crawl import Crawled
+from sitemap_ops.audit.report import build_audit_report
 from sitemap_ops.connections import EnvironmentConnections
 from sitemap_ops.errors import GuardError
 from sitemap_ops.report.archive import Archive
 from sitemap_ops.site import Site, load_site
+from sitemap_ops.site.model import Audit
 from sitemap_ops.steps import assemble, cleanup, extract, prepare, publish
 from sitemap_ops.storage.folder import FolderStore
+from sitemap_ops.validate import validate
 
 FIRST = datetime(2026, 11, 1, 3, 0, tzinfo=UTC)
 CONNECTIONS = EnvironmentConnections()
@@ -58,3 +65,17 @@ def run(site: Site, day: int, products: int, *, run_id: str = "", **options: Any
 
 def archive(site: Site) -> Archive:
     return Archive(FolderStore(site.folder / "state"), site.site)
+
+
+def audited(site: Site) -> str:
+    """An audit's report, kept as the audit keeps it: the findings of a hostile file, and of pages. Gives its name."""
+    bad = site.folder / "bad.xml"
+    bad.write_text(f"<urlset><url><loc>{html.escape(HOSTILE)}</loc></url></urlset>")
+    validation = validate(str(bad), connections=CONNECTIONS, base_url=site.base_url)
+    crawled = Crawled(Counter({"200": 40, "404": 2}), [0.1, 0.2])
+    times = {"started": FIRST, "finished": FIRST + timedelta(minutes=5)}
+    report = build_audit_report(site, Audit(), [f"{site.base_url}sitemap.xml"], validation, crawled, **times)
+    name = "20261101T030000Z-aaaaaaaa"
+    (site.folder / "state/audits").mkdir(parents=True, exist_ok=True)
+    (site.folder / "state/audits" / f"{name}.json").write_text(json.dumps(report))
+    return name

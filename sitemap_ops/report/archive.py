@@ -68,6 +68,18 @@ class Standing:
 
 
 @dataclass(frozen=True)
+class Audited:
+    """The figures of one audit of the live site; `totals` are its findings by level."""
+
+    name: str
+    started: str
+    files: int
+    urls: int
+    pages: int
+    totals: Mapping[str, int]
+
+
+@dataclass(frozen=True)
 class ShardChange:
     """One file that differs between two releases; `old` or `new` is None where it was added or removed."""
 
@@ -124,6 +136,17 @@ class Archive:
             if report := self._read(f"{folder}/{release}/report.json"):
                 return report
         return None
+
+    def audits(self, limit: int) -> list[Audited]:
+        """The newest audits, newest first; their names start with their instants."""
+        keys = sorted((stored.key for stored in self._state.list("audits/")), reverse=True)[:limit]
+        names = [key.removeprefix("audits/").removesuffix(".json") for key in keys]
+        reports = ordered_map(self.audit, names, workers=READERS)
+        return [_audited(name, report) for name, report in zip(names, reports, strict=True) if report]
+
+    def audit(self, name: str) -> Report | None:
+        """The report of an audit; None where there is none by that name."""
+        return self._read(f"audits/{name}.json")
 
     def manifest(self, release: str) -> Manifest | None:
         """What a kept release holds; None where there is no such release."""
@@ -217,6 +240,11 @@ def _of_report(report: Report) -> Outcome:
         bytes=report["bytes"],
         failed=tuple(guard["guard"] for guard in report["guards"] if not guard["passed"]),
     )
+
+
+def _audited(name: str, report: Report) -> Audited:
+    pages = report["pages"]["asked"]
+    return Audited(name, report["started"], report["files"], report["urls"], pages, report["totals"])
 
 
 def _of_record(past: Past) -> Outcome:

@@ -14,7 +14,7 @@ from fastapi.routing import APIRoute
 from lxml import html
 
 from sitemap_ops.site import Site
-from tests.releases import HOSTILE, archive, run, small_site
+from tests.releases import HOSTILE, archive, audited, run, small_site
 from tests.services.airflow import Airflow, new_airflow
 from tests.services.api_server import ApiServer, api_server
 
@@ -35,6 +35,7 @@ class Ui:
     releases: list[str]
     """Newest first; the first one is Airflow's, and live."""
     stopped: str
+    audit: str
     run_id: str
     viewer: httpx.Client = field(repr=False)
 
@@ -56,7 +57,7 @@ def ui(airflow_database: Any, tmp_path_factory: pytest.TempPathFactory) -> Itera
     stopped = run(site, 700, 1)["release"]
     run_id = airflow.query("SELECT run_id FROM dag_run")[0]["run_id"]
     with api_server(airflow, PATH) as server, server.client("viewer") as viewer:
-        yield Ui(server, site, airflow, releases, stopped, run_id, viewer)
+        yield Ui(server, site, airflow, releases, stopped, audited(site), run_id, viewer)
 
 
 def routes() -> list[tuple[str, set[str]]]:
@@ -73,7 +74,7 @@ def routes() -> list[tuple[str, set[str]]]:
 
 def filled(ui: Ui, path: str) -> str:
     """A route's path with values for which it has something to show."""
-    values = {"dag_id": DAG_ID, "release": ui.releases[0], "run_id": ui.run_id, "name": "app.css"}
+    values = {"dag_id": DAG_ID, "release": ui.releases[0], "run_id": ui.run_id, "name": "app.css", "audit": ui.audit}
     query = f"?old={ui.releases[1]}&new={ui.releases[0]}" if "/diff" in path else ""
     return "/sitemap-ops" + re.sub(r"\{(\w+)\}", lambda match: values[match[1]], path) + query
 
@@ -168,11 +169,13 @@ def test_a_site(ui: Ui) -> None:
     """A site's page has charts with their figures, rejects as text, robots.txt's lines, and all runs with links."""
     page = ui.page(f"/dags/{DAG_ID}/")
     charts = [figure.xpath("string(figcaption)") for figure in page.xpath("//figure")]
-    assert charts == ["Entries by section", "Rejects by reason", "Shards rewritten", "Bytes uploaded"]
+    assert charts == [
+        "Entries by section", "Rejects by reason", "Shards rewritten", "Bytes uploaded", "Findings of audits",
+    ]  # fmt: skip
     for figure in page.xpath("//figure"):
         assert figure.xpath(".//svg[@role='img' and @aria-label]")
-        assert len(figure.xpath(".//tbody/tr")) == 3
-    figures = page.xpath("//figure[1]//tbody/tr[1]//text()[normalize-space()]")
+    assert [len(figure.xpath(".//tbody/tr")) for figure in page.xpath("//figure")] == [3, 3, 3, 3, 1]
+    figures = page.xpath("(//figure)[1]//tbody/tr[1]//text()[normalize-space()]")
     assert figures[1:] == ["15", "1"]
     assert "Sitemap: https://www.shop.example/sitemap.xml" in text_of(page)
     assert "<script>alert(1)</script>" in text_of(page)
@@ -185,8 +188,8 @@ def test_a_site(ui: Ui) -> None:
 
 def test_hostile_values_make_no_markup(ui: Ui) -> None:
     """A rejected value with markup and script in it is text on every page that shows it."""
-    for path in (f"/dags/{DAG_ID}/", f"/dags/{DAG_ID}/releases/{ui.releases[0]}"):
-        page = ui.page(path)
+    for path in ("", f"releases/{ui.releases[0]}", f"audits/{ui.audit}"):
+        page = ui.page(f"/dags/{DAG_ID}/{path}")
         assert HOSTILE in text_of(page)
         assert page.xpath("//img | //script[not(@src)]") == []
 
@@ -229,6 +232,16 @@ def test_shards_sorted_and_found(ui: Ui) -> None:
     assert ui.page(f"{base}?sort=-entries").xpath("//th[@aria-sort='descending']")
 
 
+def test_an_audit(ui: Ui) -> None:
+    """The newest audits are on the site's page, with their findings; each has a page with what was found where."""
+    (row,) = ui.page(f"/dags/{DAG_ID}/").xpath("//div[@aria-label='Audits']//tbody/tr")
+    page = ui.page(f"/dags/{DAG_ID}/audits/{ui.audit}")
+    errors = page.xpath("string(//div[dt='Errors']/dd)")
+    assert row.xpath("string(td[1])") == errors != "0"
+    assert "404 2" in text_of(page)
+    assert "loc-not-absolute" in text_of(page) or "foreign-host" in text_of(page)
+
+
 def test_two_releases_compared(ui: Ui) -> None:
     """The form on a site's page compares any two releases."""
     page = ui.page(f"/dags/{DAG_ID}/")
@@ -250,6 +263,7 @@ def test_two_releases_compared(ui: Ui) -> None:
         f"/dags/{DAG_ID}/releases/20200101T000000Z-00000000/shards",
         f"/dags/{DAG_ID}/diff?old=a&new=b",
         f"/dags/{DAG_ID}/runs/scheduled__nothing",
+        f"/dags/{DAG_ID}/audits/nothing",
         "/static/../app.py",
         "/nothing",
     ],

@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import Browser, FrameLocator, Page, expect
 
 from sitemap_ops.report.html import render_report
-from tests.releases import archive, run, small_site
+from tests.releases import archive, audited, run, small_site
 from tests.services.airflow import Airflow, new_airflow
 from tests.services.api_server import PASSWORDS, api_server
 from tests.services.browser import chromium, keep, serious_faults
@@ -36,6 +36,7 @@ class Shown:
     airflow: Airflow = field(repr=False)
     live: str
     before: str
+    audit: str
     run_id: str
 
     def open(self, *, width: int = 1280, dark: bool = False) -> Page:
@@ -69,7 +70,7 @@ def shown(airflow_database: Path, tmp_path_factory: pytest.TempPathFactory) -> I
     run(site, 700, 1)
     run_id = airflow.query("SELECT run_id FROM dag_run")[0]["run_id"]
     with api_server(airflow) as server, chromium() as browser:
-        yield Shown(server.url, browser, airflow, live, before, run_id)
+        yield Shown(server.url, browser, airflow, live, before, audited(site), run_id)
 
 
 def frame_of(page: Page) -> FrameLocator:
@@ -89,7 +90,7 @@ def test_a_person_s_way_through_the_pages(shown: Shown) -> None:
     keep(page, "1-sites")
 
     frame.get_by_role("link", name="shop", exact=True).click()
-    expect(frame.get_by_role("figure")).to_have_count(4)
+    expect(frame.get_by_role("figure")).to_have_count(5)
     page.wait_for_url(f"**/plugin/sitemaps/sitemap-ops/dags/{DAG_ID}/")  # can be reloaded and sent
     keep(page, "2-site")
 
@@ -142,6 +143,7 @@ def pages(shown: Shown) -> dict[str, str]:
         "shards": f"{site}/releases/{shown.live}/shards?sort=-entries",
         "difference": f"{site}/diff?old={shown.before}&new={shown.live}",
         "urls": f"{site}/diff/urls?old={shown.before}&new={shown.live}",
+        "audit": f"{site}/audits/{shown.audit}",
         "error": f"{site}/releases/nothing",
     }
 

@@ -16,15 +16,18 @@ from sitemap_ops.airflow.ui.rendering import render, segment, static_files
 from sitemap_ops.airflow.ui.sites import ListedSite, known_runs, last_runs, listed_sites
 from sitemap_ops.airflow.ui.tables import matching, page
 from sitemap_ops.release.manifest import Manifest
-from sitemap_ops.report.archive import Outcome, compare
+from sitemap_ops.report.archive import Audited, Outcome, compare
 from sitemap_ops.report.charts import Chart, chart
 from sitemap_ops.report.html import moment
 from sitemap_ops.report.urls import MAX_CHANGES, url_changes
 
 SHOWN_RELEASES = 60
 SHOWN_OTHERS = 20
+SHOWN_AUDITS = 30
+SHOWN_FINDINGS = 500
 
 ACTIONS = ("added", "changed", "removed")
+LEVELS = ("error", "warning", "info")
 
 SHARD_KEYS = {
     "key": lambda shard: shard.key,
@@ -87,6 +90,8 @@ def site_page(request: Request, site: SiteDep, session: SessionDep) -> str:
         runs=known_runs(session, site.dag_id, [outcome.run_id for outcome in outcomes]),
         last_run=last_runs(session, [site.dag_id]).get(site.dag_id),
         charts=_charts(released[::-1]) if released else [],
+        audits=(audits := archive.audits(SHOWN_AUDITS)),
+        audit_chart=_audit_chart(audits[::-1]) if audits else None,
     )
 
 
@@ -99,6 +104,19 @@ def _charts(released: list[Outcome]) -> list[Chart]:
         chart("Shards rewritten", labels, [outcome.shards for outcome in released], names=ACTIONS),
         chart("Bytes uploaded", labels, [outcome.bytes for outcome in released], names=["uploaded"], unit="bytes"),
     ]
+
+
+def _audit_chart(audits: list[Audited]) -> Chart:
+    totals = [audit.totals for audit in audits]
+    return chart("Findings of audits", [moment(audit.started) for audit in audits], totals, names=list(LEVELS))
+
+
+@site_router.get("/audits/{audit}")
+def audit_page(request: Request, site: SiteDep, audit: str) -> str:
+    report = site.archive().audit(audit)
+    if report is None:
+        raise HTTPException(404, f"No audit {audit} of {site.site} is kept.")
+    return render(request, "audit.html", site=site, audit=audit, report=report, most=SHOWN_FINDINGS)
 
 
 @site_router.get("/runs/{run_id}")
