@@ -13,15 +13,15 @@ from dataclasses import dataclass
 MAX_SERIES = 8
 """As many as there are colours that can be told apart; the smallest become one."""
 
-MIN_SLOTS = 16
-"""A bar is never wider than this share of the plot, so that three releases do not look like three walls."""
+MAX_WIDTH = 5.0
+"""Percent of the plot that a bar takes at most, so that three releases do not look like three walls."""
 
 OTHERS = "others"
 
 
 @dataclass(frozen=True)
 class Segment:
-    """A rectangle in percent of the plot, from its top left corner. `colour` counts from 1."""
+    """A rectangle in percent of the plot, from its top left corner."""
 
     x: float
     y: float
@@ -35,26 +35,29 @@ class Segment:
 class Chart:
     """Stacked bars: one bar a label, one colour a series.
 
-    series: values by name, each as long as `labels`. top: what the plot's height stands for. unit: "count" or "bytes".
+    series: values by name, each as long as `labels`. colours: of each series, by number, from 1. top: what the plot's
+    height stands for. unit: "count" or "bytes".
     """
 
     title: str
     labels: Sequence[str]
     series: Mapping[str, Sequence[int]]
+    colours: Sequence[int]
     top: int
     unit: str
 
     def segments(self) -> list[Segment]:
-        slot = 100 / max(len(self.labels), MIN_SLOTS)
+        slot = 100 / max(len(self.labels), 1)
+        width = min(0.8 * slot, MAX_WIDTH)
         made = []
         for place, label in enumerate(self.labels):
             base = 100.0
-            for colour, (name, values) in enumerate(self.series.items(), 1):
+            for colour, (name, values) in zip(self.colours, self.series.items(), strict=True):
                 height = 100 * values[place] / self.top
                 base -= height
                 if height:
-                    told = f"{label}: {name} {values[place]:,}"
-                    made.append(Segment(slot * (place + 0.1), base, slot * 0.8, height, colour, told))
+                    left = slot * (place + 0.5) - width / 2
+                    made.append(Segment(left, base, width, height, colour, f"{label}: {name} {values[place]:,}"))
         return made
 
     def lines(self) -> list[int]:
@@ -68,19 +71,20 @@ def chart(
     points: Sequence[Mapping[str, int]],
     *,
     unit: str = "count",
-    names: Sequence[str] = (),
+    colours: Mapping[str, int] | None = None,
 ) -> Chart:
     """A chart of `points`, one for each label: values by series, each series in some of them.
 
-    names: the series in their order; by default all there are, the largest first.
+    colours: the series in their order, each with its colour's number; by default all there are, the largest first.
     """
-    names = names or _largest_first(points)
+    names = list(colours or _largest_first(points))
     alone = names if len(names) <= MAX_SERIES else names[: MAX_SERIES - 1]
     series = {name: [point.get(name, 0) for point in points] for name in alone}
     if rest := names[len(alone) :]:
         series[OTHERS] = [sum(point.get(name, 0) for name in rest) for point in points]
     highest = max((sum(values) for values in zip(*series.values(), strict=True)), default=0)
-    return Chart(title, labels, series, _round_up(highest), unit)
+    numbers = list(colours.values()) if colours else list(range(1, len(series) + 1))
+    return Chart(title, labels, series, numbers, _round_up(highest), unit)
 
 
 def _largest_first(points: Sequence[Mapping[str, int]]) -> list[str]:

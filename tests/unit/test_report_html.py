@@ -150,13 +150,14 @@ def test_charts_add_up(points: list[dict[str, int]]) -> None:
         assert sum(values[place] for values in made.series.values()) == sum(point.values()) <= made.top
     bars = made.segments()
     for place, point in enumerate(points):
-        x = 100 / max(len(points), charts.MIN_SLOTS) * (place + 0.1)
-        height = sum(bar.height for bar in bars if bar.x == pytest.approx(x))
+        middle = 100 / len(points) * (place + 0.5)
+        height = sum(bar.height for bar in bars if bar.x + bar.width / 2 == pytest.approx(middle))
         assert height == pytest.approx(100 * sum(point.values()) / made.top)
     assert all(bar.y >= -0.001 and bar.y + bar.height <= 100.001 and bar.x + bar.width <= 100 for bar in bars)
 
 
 def test_chart_keeps_named_series_in_their_order() -> None:
     """Kinds of change keep their colours, also where one of them is missing."""
-    made = charts.chart("t", ["1"], [{"total": 9, "changed": 2}], names=["added", "changed"])
+    made = charts.chart("t", ["1"], [{"total": 9, "changed": 2}], colours={"added": 3, "changed": 1})
     assert made.series == {"added": [0], "changed": [2]}
+    assert [bar.colour for bar in made.segments()] == [1]

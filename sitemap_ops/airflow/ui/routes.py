@@ -26,8 +26,9 @@ SHOWN_OTHERS = 20
 SHOWN_AUDITS = 30
 SHOWN_FINDINGS = 500
 
-ACTIONS = ("added", "changed", "removed")
-LEVELS = ("error", "warning", "info")
+BLUE, AMBER, GREEN, RED = 1, 2, 3, 4
+ACTIONS = {"added": GREEN, "changed": BLUE, "removed": RED}
+LEVELS = {"error": RED, "warning": AMBER, "info": BLUE}
 
 SHARD_KEYS = {
     "key": lambda shard: shard.key,
@@ -101,14 +102,16 @@ def _charts(released: list[Outcome]) -> list[Chart]:
     return [
         chart("Entries by section", labels, [outcome.sections for outcome in released]),
         chart("Rejects by reason", labels, [outcome.rejected for outcome in released]),
-        chart("Shards rewritten", labels, [outcome.shards for outcome in released], names=ACTIONS),
-        chart("Bytes uploaded", labels, [outcome.bytes for outcome in released], names=["uploaded"], unit="bytes"),
+        chart("Shards rewritten", labels, [outcome.shards for outcome in released], colours=ACTIONS),
+        chart(
+            "Bytes uploaded", labels, [outcome.bytes for outcome in released], colours={"uploaded": BLUE}, unit="bytes"
+        ),
     ]
 
 
 def _audit_chart(audits: list[Audited]) -> Chart:
     totals = [audit.totals for audit in audits]
-    return chart("Findings of audits", [moment(audit.started) for audit in audits], totals, names=list(LEVELS))
+    return chart("Findings of audits", [moment(audit.started) for audit in audits], totals, colours=LEVELS)
 
 
 @site_router.get("/audits/{audit}")
