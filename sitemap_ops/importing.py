@@ -21,7 +21,7 @@ from sitemap_ops.dialects.rows import COLUMNS, SCHEMA
 from sitemap_ops.entries import parse_changefreq, parse_priority
 from sitemap_ops.errors import SourceError, TargetError, UsageError
 from sitemap_ops.inventory.chunk import CHUNK_ROWS, regroup
-from sitemap_ops.validate.findings import safe
+from sitemap_ops.reading.record import safe
 
 if TYPE_CHECKING:
     from sitemap_ops.connections import Connections

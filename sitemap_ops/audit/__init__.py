@@ -21,12 +21,12 @@ from sitemap_ops.audit.report import AuditReport, build_audit_report
 from sitemap_ops.audit.sample import Sample
 from sitemap_ops.audit.watch import Watch
 from sitemap_ops.errors import UsageError
+from sitemap_ops.reading.origins import origin_of
 from sitemap_ops.site import Site
 from sitemap_ops.site.model import Audit
 from sitemap_ops.urls import UrlPolicy
 from sitemap_ops.validate import validate
 from sitemap_ops.validate.findings import Validation
-from sitemap_ops.validate.hosts import origin_of
 
 __all__ = ["Audited", "audit"]
 

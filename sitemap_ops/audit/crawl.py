@@ -16,8 +16,8 @@ from sitemap_ops.audit.fetch import Fetcher, Page, Unreached
 from sitemap_ops.audit.judge import REDIRECTS, Fault, Wanted, judge_page
 from sitemap_ops.audit.pace import Pace
 from sitemap_ops.engines import profile
-from sitemap_ops.validate.findings import Record
-from sitemap_ops.validate.hosts import Origin, origin_of
+from sitemap_ops.reading.origins import Origin, origin_of
+from sitemap_ops.reading.record import Record
 
 ROBOTS_BYTES = 512_000
 ROBOTS_REDIRECTS = 5

@@ -13,7 +13,7 @@ from sitemap_ops import __version__
 from sitemap_ops.audit.addresses import Refused
 from sitemap_ops.audit.head import HEAD_BYTES
 from sitemap_ops.audit.watch import Watch
-from sitemap_ops.validate.web import reason
+from sitemap_ops.reading.web import reason
 
 CONNECT_SECONDS, READ_SECONDS, PAGE_SECONDS = 10.0, 10.0, 30.0
 MAX_BYTES = 2 << 20

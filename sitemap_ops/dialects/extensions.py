@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sitemap_ops.reading.elements import Elements
 from sitemap_ops.tags import IMAGE_TAGS, VIDEO_TAGS
-from sitemap_ops.validate.elements import Elements
 
 COLUMNS = ("images", "videos", "news_name", "news_language", "news_title", "news_published")
 

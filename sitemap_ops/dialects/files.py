@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -14,18 +13,17 @@ from sitemap_ops.dialects.mend import mend
 from sitemap_ops.dialects.rows import feed_rows, page_rows, text_rows
 from sitemap_ops.engines import PROFILES
 from sitemap_ops.errors import SourceError
+from sitemap_ops.reading.decode import HEAD, decode
+from sitemap_ops.reading.elements import NS_SITEMAP, Root
+from sitemap_ops.reading.opening import place_of
+from sitemap_ops.reading.places import Opened, Place
+from sitemap_ops.reading.reader import ElementReader
+from sitemap_ops.reading.record import Record, safe
+from sitemap_ops.reading.sax import FEEDS
+from sitemap_ops.reading.stop import Stop
+from sitemap_ops.reading.text import lines
+from sitemap_ops.reading.unpack import measured, unpack, with_head
 from sitemap_ops.rules import RULES
-from sitemap_ops.storage import open_store
-from sitemap_ops.validate.decode import HEAD, decode
-from sitemap_ops.validate.elements import NS_SITEMAP, Root
-from sitemap_ops.validate.findings import Record, safe
-from sitemap_ops.validate.reader import ElementReader
-from sitemap_ops.validate.reading import Folder, NothingThere, Objects, Opened, Place, Tree
-from sitemap_ops.validate.sax import FEEDS
-from sitemap_ops.validate.stop import Stop
-from sitemap_ops.validate.text import lines
-from sitemap_ops.validate.unpack import measured, unpack, with_head
-from sitemap_ops.validate.web import Web
 
 if TYPE_CHECKING:
     from sitemap_ops.connections import Connections
@@ -64,7 +62,7 @@ class Sitemaps:
         whole, NothingThere (a UsageError) where there is nothing to read, UsageError for a location that can't be
         meant, TargetError where a store can't be reached.
         """
-        place = _place(self.location, self.connections, self.aws_conn_id)
+        place = place_of(self.location, self.connections, aws_conn_id=self.aws_conn_id)
         started = place.start()
         self._known.update(dict.fromkeys(started))
         for location in started:
@@ -166,21 +164,3 @@ def _told(where: str, stop: Stop) -> str:
     said = stop.message or rule.what
     shown = f" ({safe(stop.value)})" if stop.value and stop.message is None else ""
     return f"{where}{line} can't be imported: {said[0].lower()}{said[1:].rstrip('.')}{shown}. {rule.advice}"
-
-
-def _place(location: str, connections: Connections, aws_conn_id: str | None) -> Place:
-    if location.startswith(("http://", "https://")):
-        return Web(location)
-    if location.startswith("s3://"):
-        folder, _, name = location.rpartition("/")
-        if name and folder != "s3:/":
-            objects = Objects(open_store(folder + "/", connections, aws_conn_id=aws_conn_id))
-            if objects.exists(name):
-                return Tree(objects, name)
-        return Tree(Objects(open_store(location.rstrip("/") + "/", connections, aws_conn_id=aws_conn_id)))
-    path = Path(location.removeprefix("file://"))
-    if path.is_dir():
-        return Tree(Folder(path))
-    if not path.exists():
-        raise NothingThere(f"There is no file or folder {str(path)!r}: name a path, an s3:// or an http(s):// address.")
-    return Tree(Folder(path.parent), path.name)

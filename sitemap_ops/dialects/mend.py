@@ -11,9 +11,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from sitemap_ops.validate.elements import NAMESPACES
-from sitemap_ops.validate.sax import MAX_TOKEN_BYTES
-from sitemap_ops.validate.stop import Stop
+from sitemap_ops.reading.elements import NAMESPACES
+from sitemap_ops.reading.sax import MAX_TOKEN_BYTES
+from sitemap_ops.reading.stop import Stop
 
 KNOWN_TAGS = {
     *("urlset", "sitemapindex", "sitemap", "url", "loc", "lastmod", "changefreq", "priority"),

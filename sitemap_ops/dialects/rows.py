@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from sitemap_ops.dialects import extensions
 from sitemap_ops.dialects.extensions import WHITE, extension_columns, json_column
-from sitemap_ops.validate.elements import Elements
+from sitemap_ops.reading.elements import Elements
 
 PROTOCOL = ("loc", "lastmod", "changefreq", "priority")
 COLUMNS = (*PROTOCOL, *extensions.COLUMNS, "alternates")

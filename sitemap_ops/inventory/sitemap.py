@@ -27,8 +27,8 @@ def read_sitemap(
     """
     from sitemap_ops.dialects.files import Sitemaps
     from sitemap_ops.dialects.rows import COLUMNS, SCHEMA
-    from sitemap_ops.validate.findings import safe
-    from sitemap_ops.validate.reading import NothingThere
+    from sitemap_ops.reading.places import NothingThere
+    from sitemap_ops.reading.record import safe
 
     positions(COLUMNS, columns, safe(source.location) or "")
     sitemaps = Sitemaps(source.location, connections, source.aws_conn_id)

@@ -22,7 +22,7 @@ import urllib3
 
 from sitemap_ops import __version__
 from sitemap_ops.notify.outcome import Failed, without
-from sitemap_ops.validate.web import reason
+from sitemap_ops.reading.web import reason
 
 TIMEOUT = urllib3.Timeout(connect=10, read=30)
 ATTEMPTS = 4

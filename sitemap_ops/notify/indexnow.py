@@ -17,8 +17,8 @@ from sitemap_ops.errors import ConflictError
 from sitemap_ops.notify.client import Answer, Api
 from sitemap_ops.notify.outcome import Failed, Finding, Told, finding
 from sitemap_ops.notify.published import Published
+from sitemap_ops.reading.origins import origin_of
 from sitemap_ops.storage import Headers, Store
-from sitemap_ops.validate.hosts import origin_of
 
 BASE_URL = "https://api.indexnow.org"
 MAX_URLS = 10_000

@@ -13,11 +13,12 @@ from sitemap_ops.notify.client import TIMEOUT
 from sitemap_ops.notify.outcome import Failed, Finding, Told, finding
 from sitemap_ops.notify.published import Published
 from sitemap_ops.notify.robots_text import merged
+from sitemap_ops.reading.places import MAX_ROBOTS_BYTES
+from sitemap_ops.reading.robots import Robots
+from sitemap_ops.reading.web import reason
 from sitemap_ops.report.scope import robots_lines
 from sitemap_ops.storage import Headers
-from sitemap_ops.validate.reading import MAX_ROBOTS_BYTES
-from sitemap_ops.validate.robots import Robots, judge_robots
-from sitemap_ops.validate.web import reason
+from sitemap_ops.validate.robots import judge_robots
 
 KEY = "robots.txt"
 HEADERS = Headers("text/plain; charset=utf-8", "public, max-age=300")

@@ -15,8 +15,8 @@ from sitemap_ops.credentials import Credentials
 from sitemap_ops.notify.client import Answer, Api
 from sitemap_ops.notify.outcome import Failed, Told
 from sitemap_ops.notify.published import Published
+from sitemap_ops.reading.origins import origin_of
 from sitemap_ops.storage import Headers, Store
-from sitemap_ops.validate.hosts import origin_of
 
 BASE_URL = "https://api.webmaster.yandex.net"
 PAGE = 100

@@ -1,8 +1,8 @@
 """Read any sitemap, index, text file or feed and say what is wrong with it, for the protocol and for named engines.
 
 `validate` is the one entry: a path, a folder, `s3://` or `http(s)://` goes in, a `Validation` with bounded findings
-comes out. Below it, `reading` and `web` touch the world, `document` judges one stream of bytes, `walk` goes from an
-index to what it lists; `output` shows the result. Nothing a file holds raises: it becomes a finding.
+comes out. `sitemap_ops.reading` fetches and parses; here `document` judges one stream of bytes, `walk` goes from an
+index to what it lists, and `output` shows the result. Nothing a file holds raises: it becomes a finding.
 """
 
 from __future__ import annotations
@@ -11,20 +11,19 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from sitemap_ops import engines as engine_profiles
+from sitemap_ops.reading.record import Finding, safe
 from sitemap_ops.rules import SEVERITY, Level
-from sitemap_ops.validate.findings import Finding, Validation, safe
+from sitemap_ops.validate.findings import Validation
 
 if TYPE_CHECKING:
     import pyarrow as pa
     import urllib3
 
     from sitemap_ops.connections import Connections
+    from sitemap_ops.reading.places import Place
     from sitemap_ops.storage import Store
-    from sitemap_ops.validate.hosts import Origin
-    from sitemap_ops.validate.reading import Place
     from sitemap_ops.validate.walk import Progress
     from sitemap_ops.validate.xsd import Schemas
 
@@ -58,8 +57,10 @@ def validate(
 
     Raises UsageError for an unknown engine or a location that is not there, TargetError where a store can't be reached.
     """
+    from sitemap_ops.reading.opening import place_of
+    from sitemap_ops.reading.origins import origin_of
+    from sitemap_ops.reading.places import Objects, Tree
     from sitemap_ops.validate.document import Known
-    from sitemap_ops.validate.hosts import origin_of
     from sitemap_ops.validate.walk import Walk
 
     for name in engines:
@@ -72,7 +73,11 @@ def validate(
         xsd=_schemas(xsd),
     )
     result = Validation(safe(str(location)) or "", tuple(engines))
-    walk = Walk(_place(location, connections, store, base_url, known.hosts, pool), known, result, follow)
+    if store is not None:
+        place: Place = Tree(Objects(store), str(location) or None, base_url)
+    else:
+        place = place_of(location, connections, base_url=base_url, hosts=known.hosts, pool=pool)
+    walk = Walk(place, known, result, follow)
     walk.listed = listed
     if progress is not None:
         walk.progress = progress
@@ -90,45 +95,3 @@ def _schemas(folder: Path | None) -> Schemas | None:
     from sitemap_ops.validate.xsd import Schemas
 
     return Schemas(folder)
-
-
-def _place(
-    location: str | Path,
-    connections: Connections | None,
-    store: Store | None,
-    base_url: str | None,
-    hosts: Sequence[Origin],
-    pool: urllib3.PoolManager | None,
-) -> Place:
-    from sitemap_ops.validate.reading import Folder, NothingThere, Objects, Tree
-
-    if store is not None:
-        return Tree(Objects(store), str(location) or None, base_url)
-    parts = urlsplit(str(location))
-    if parts.scheme in ("http", "https"):
-        from sitemap_ops.validate.web import Web
-
-        return Web(str(location), base_url, hosts, pool)
-    if parts.scheme == "s3":
-        return _bucket(str(location), connections, base_url)
-    path = Path(str(location).removeprefix("file://"))
-    if path.is_dir():
-        return Tree(Folder(path), None, base_url)
-    if not path.exists():
-        raise NothingThere(f"There is no file or folder {str(path)!r}: name a path, an s3:// or an http(s):// address.")
-    return Tree(Folder(path.parent), path.name, base_url)
-
-
-def _bucket(location: str, connections: Connections | None, base_url: str | None) -> Place:
-    """A key if there is an object of that name, else a prefix."""
-    from sitemap_ops.connections import EnvironmentConnections
-    from sitemap_ops.storage import open_store
-    from sitemap_ops.validate.reading import Objects, Tree
-
-    connections = connections or EnvironmentConnections()
-    folder, _, name = location.rstrip("/").rpartition("/")
-    if not location.endswith("/") and folder not in ("s3:/", "s3:"):
-        store = open_store(folder + "/", connections)
-        if store.head(name) is not None:
-            return Tree(Objects(store), name, base_url)
-    return Tree(Objects(open_store(location.rstrip("/") + "/", connections)), None, base_url)

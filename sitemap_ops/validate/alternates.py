@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from sitemap_ops.languages import hreflang_fault
-from sitemap_ops.validate.column import Column, strings
-from sitemap_ops.validate.elements import Elements
+from sitemap_ops.reading.column import Column, strings
+from sitemap_ops.reading.elements import Elements
+from sitemap_ops.reading.record import Record
 from sitemap_ops.validate.entries import names
-from sitemap_ops.validate.findings import Record
 from sitemap_ops.validate.hosts import Origins
 from sitemap_ops.validate.links import Linked
 from sitemap_ops.validate.locs import judge_urls

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from urllib.parse import urlsplit
 
 from sitemap_ops.engines.profiles import PROFILES
-from sitemap_ops.validate.decode import Decoded, decode
-from sitemap_ops.validate.elements import NS_SITEMAP, XSI, Elements, Root
+from sitemap_ops.reading.decode import Decoded, decode
+from sitemap_ops.reading.elements import NS_SITEMAP, XSI, Elements, Root
+from sitemap_ops.reading.origins import Origin, origin_of
+from sitemap_ops.reading.reader import ElementReader
+from sitemap_ops.reading.record import Record
+from sitemap_ops.reading.sax import FEEDS
+from sitemap_ops.reading.stop import Stop
+from sitemap_ops.reading.text import lines
+from sitemap_ops.reading.unpack import measured, unpack
 from sitemap_ops.validate.feeds import FeedJudge
-from sitemap_ops.validate.findings import Record
-from sitemap_ops.validate.hosts import Origin, origin_of
 from sitemap_ops.validate.indexes import Child, IndexJudge
 from sitemap_ops.validate.links import Linked
 from sitemap_ops.validate.locs import Site, judge_locs
 from sitemap_ops.validate.pages import PageJudge
-from sitemap_ops.validate.reader import ElementReader
-from sitemap_ops.validate.sax import FEEDS
 from sitemap_ops.validate.seen import Listed
-from sitemap_ops.validate.stop import Stop
-from sitemap_ops.validate.text import lines
-from sitemap_ops.validate.unpack import measured, unpack
 
 if TYPE_CHECKING:
     from sitemap_ops.validate.xsd import Schemas

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from sitemap_ops.validate.column import Column, strings, take
-from sitemap_ops.validate.elements import Elements
-from sitemap_ops.validate.findings import Record
+from sitemap_ops.reading.column import Column, strings, take
+from sitemap_ops.reading.elements import Elements
+from sitemap_ops.reading.record import Record
 
 PAGE_TAGS = ("loc", "lastmod", "changefreq", "priority")
 INDEX_TAGS = ("loc", "lastmod")

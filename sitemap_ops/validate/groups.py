@@ -7,10 +7,10 @@ from functools import cached_property
 
 import numpy as np
 
-from sitemap_ops.validate.column import Column, strings
-from sitemap_ops.validate.elements import Elements
+from sitemap_ops.reading.column import Column, strings
+from sitemap_ops.reading.elements import Elements
+from sitemap_ops.reading.record import Record
 from sitemap_ops.validate.entries import names
-from sitemap_ops.validate.findings import Record
 
 
 class Groups:

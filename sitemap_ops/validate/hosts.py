@@ -4,53 +4,18 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import unquote
 
-DEFAULT_PORT = {"http": "80", "https": "443"}
+from sitemap_ops.reading.origins import DEFAULT_PORT, START, Origin, a_label, origin, split_port
+
 MAX_AUTHORITIES = 1_000
 MAX_AUTHORITY_CHARS = 1_000
 """A host has 253."""
-_PATH = re.compile(r"(?:[^:/?#]+:)?(?://[^/?#]*)?([^?#]*)")
-_START = re.compile(r"(https?)://([^/?#\\]+)", re.IGNORECASE)
 _ODD_IPV4 = re.compile(r"(0x[0-9a-f]*|\d+)(\.(0x[0-9a-f]*|\d+)){0,3}\.?", re.IGNORECASE)
 _IPV4 = re.compile(r"(0|[1-9]\d{0,2})(\.(0|[1-9]\d{0,2})){3}")
 _LOCAL = re.compile(r"(^|\.)(localhost|local|internal|localdomain)\.?$")
 _ASCII_HOST = re.compile(r"[a-z0-9_.-]*", re.IGNORECASE)
-
-
-@dataclass(frozen=True)
-class Origin:
-    """Scheme, host (lower-case, as A-label where it can be) and port (the default one filled in) of a URL."""
-
-    scheme: str
-    host: str
-    port: str
-
-
-def origin_of(url: str) -> Origin | None:
-    """The origin of an http(s) URL; None for anything else, or where there is no host."""
-    match = _START.match(url.strip())
-    return origin(match[1], match[2]) if match else None
-
-
-def path_of(url: str) -> str:
-    """The path of a URL or of a relative reference, whatever it is; "/" where there is none (RFC 3986, appendix B)."""
-    match = _PATH.match(url)
-    return (match[1] if match else "") or "/"
-
-
-@lru_cache(maxsize=4_096)
-def origin(scheme: str, authority: str) -> Origin:
-    host, port = _split(authority.rpartition("@")[2])
-    scheme = scheme.lower()
-    try:
-        decoded = unquote(host, errors="strict")
-        host = decoded.lower() if decoded.isascii() else a_label(decoded)
-    except (UnicodeError, ValueError):
-        host = host.lower()
-    return Origin(scheme, host, (port or "").lstrip("0") or DEFAULT_PORT.get(scheme, ""))
 
 
 class Origins:
@@ -65,12 +30,12 @@ class Origins:
     def of(self, scheme: str, authority: str) -> Origin:
         if self._closely(scheme, authority):
             return origin(scheme, authority)
-        host, port = _split(authority.rpartition("@")[2])
+        host, port = split_port(authority.rpartition("@")[2])
         return Origin(scheme.lower(), host.lower(), (port or "").lstrip("0") or DEFAULT_PORT.get(scheme.lower(), ""))
 
     def of_url(self, url: str) -> Origin | None:
         """As `origin_of`."""
-        match = _START.match(url.strip())
+        match = START.match(url.strip())
         return self.of(match[1], match[2]) if match else None
 
     def faults(self, scheme: str, authority: str) -> tuple[str, ...]:
@@ -89,13 +54,6 @@ class Origins:
         return True
 
 
-def a_label(host: str) -> str:
-    """UTS 46, non-transitional (U-23). Raises idna.IDNAError (a UnicodeError)."""
-    import idna
-
-    return idna.encode(host, uts46=True, transitional=False).decode("ascii").lower()
-
-
 @lru_cache(maxsize=4_096)
 def judge(scheme: str, authority: str) -> tuple[str, ...]:
     """The codes of what is wrong with an authority as written (U-01 to U-06, U-21 to U-27)."""
@@ -103,7 +61,7 @@ def judge(scheme: str, authority: str) -> tuple[str, ...]:
     _, at, rest = authority.rpartition("@")
     if at:
         codes.append("url-userinfo")
-    host, port = _split(rest)
+    host, port = split_port(rest)
     if not host:
         return (*codes, "url-no-host")
     if port is not None:
@@ -113,11 +71,6 @@ def judge(scheme: str, authority: str) -> tuple[str, ...]:
     if host.startswith("["):
         return (*codes, *_ipv6(host))
     return (*codes, *_name(host))
-
-
-def _split(authority: str) -> tuple[str, str | None]:
-    match = re.fullmatch(r"(\[[^\]]*\]|[^:]*)(?::(.*))?", authority, re.DOTALL)
-    return (match[1], match[2]) if match else (authority, None)
 
 
 def _port(scheme: str, port: str) -> list[str]:

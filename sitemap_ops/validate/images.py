@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sitemap_ops.validate.elements import Elements
-from sitemap_ops.validate.findings import Record
+from sitemap_ops.reading.elements import Elements
+from sitemap_ops.reading.record import Record
 from sitemap_ops.validate.groups import Groups
 from sitemap_ops.validate.locs import Site, elsewhere, judge_urls
 

@@ -7,11 +7,11 @@ from datetime import datetime
 
 import numpy as np
 
-from sitemap_ops.validate.column import Column
-from sitemap_ops.validate.elements import Elements
+from sitemap_ops.reading.column import Column
+from sitemap_ops.reading.elements import Elements
+from sitemap_ops.reading.origins import path_of
+from sitemap_ops.reading.record import Record
 from sitemap_ops.validate.entries import judge_entries, names
-from sitemap_ops.validate.findings import Record
-from sitemap_ops.validate.hosts import path_of
 from sitemap_ops.validate.locs import Site, judge_urls, trimmed
 from sitemap_ops.validate.values import judge_lastmod
 

@@ -14,9 +14,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sitemap_ops.validate.column import Column, distinct, lengths, matches
-from sitemap_ops.validate.findings import Record
-from sitemap_ops.validate.hosts import MAX_AUTHORITIES, Origin, Origins
+from sitemap_ops.reading.column import Column, distinct, lengths, matches
+from sitemap_ops.reading.origins import Origin
+from sitemap_ops.reading.record import Record
+from sitemap_ops.validate.hosts import MAX_AUTHORITIES, Origins
 
 _SCHEME = r"[A-Za-z][A-Za-z0-9+.-]*"
 _PCHAR = r"[A-Za-z0-9._~!$&'()*+,;=:@/-]"

@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 
 import numpy as np
 
+from sitemap_ops.reading.elements import Elements
+from sitemap_ops.reading.record import Record
 from sitemap_ops.validate import dates
-from sitemap_ops.validate.elements import Elements
-from sitemap_ops.validate.findings import Record
 from sitemap_ops.validate.groups import Groups
 
 MAX_NEWS = 1_000

@@ -6,9 +6,10 @@ import json
 from io import StringIO
 from xml.etree import ElementTree
 
+from sitemap_ops.reading.record import Finding
 from sitemap_ops.rules import SEVERITY, Level
 from sitemap_ops.validate import exceeds
-from sitemap_ops.validate.findings import Finding, Kind, Validation
+from sitemap_ops.validate.findings import Kind, Validation
 
 __all__ = ["exceeds", "to_json", "to_junit", "to_table"]
 

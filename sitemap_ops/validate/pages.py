@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from sitemap_ops.reading.elements import Elements, Root
+from sitemap_ops.reading.record import Record
 from sitemap_ops.validate.alternates import judge_alternates
-from sitemap_ops.validate.elements import Elements, Root
 from sitemap_ops.validate.entries import judge_entries
-from sitemap_ops.validate.findings import Record
 from sitemap_ops.validate.images import judge_images
 from sitemap_ops.validate.links import Linked
 from sitemap_ops.validate.locs import Site, judge_locs

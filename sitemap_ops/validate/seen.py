@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from sitemap_ops.validate.column import Column
+from sitemap_ops.reading.column import Column
 
 IN_MEMORY = 8_388_608
 """Hashes of one run that stay in memory: 64 MiB."""

@@ -10,9 +10,9 @@ from datetime import datetime, timedelta
 import numpy as np
 import pyarrow as pa
 
+from sitemap_ops.reading.column import Column, distinct
+from sitemap_ops.reading.record import Record
 from sitemap_ops.validate import dates
-from sitemap_ops.validate.column import Column, distinct
-from sitemap_ops.validate.findings import Record
 
 CHANGEFREQ = ("always", "hourly", "daily", "weekly", "monthly", "yearly", "never")
 _TRANSLATED = {

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from sitemap_ops.reading.column import Column, characters
+from sitemap_ops.reading.elements import Elements
+from sitemap_ops.reading.origins import Origin
+from sitemap_ops.reading.record import Record
 from sitemap_ops.validate import dates
-from sitemap_ops.validate.column import Column, characters
-from sitemap_ops.validate.elements import Elements
-from sitemap_ops.validate.findings import Record
 from sitemap_ops.validate.groups import Groups
-from sitemap_ops.validate.hosts import Origin, Origins
+from sitemap_ops.validate.hosts import Origins
 from sitemap_ops.validate.locs import judge_urls
 
 REQUIRED = ("thumbnail_loc", "title", "description")

@@ -11,14 +11,16 @@ from urllib.parse import urlsplit
 
 import pyarrow as pa
 
+from sitemap_ops.reading.places import Place
+from sitemap_ops.reading.record import Record
+from sitemap_ops.reading.robots import Robots
+from sitemap_ops.reading.stop import Stop
 from sitemap_ops.validate.dates import TOLERANCE, parse
 from sitemap_ops.validate.document import Judged, Known, judge
-from sitemap_ops.validate.findings import Record, Validation
+from sitemap_ops.validate.findings import Validation
 from sitemap_ops.validate.headers import judge_headers
 from sitemap_ops.validate.indexes import Child
-from sitemap_ops.validate.reading import Place
-from sitemap_ops.validate.robots import Robots, judge_robots
-from sitemap_ops.validate.stop import Stop
+from sitemap_ops.validate.robots import judge_robots
 from sitemap_ops.validate.whole import Whole
 
 WORKERS = 4

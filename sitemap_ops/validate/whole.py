@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from sitemap_ops.validate.column import Column
+from sitemap_ops.reading.column import Column
+from sitemap_ops.reading.record import EXAMPLES, Record
 from sitemap_ops.validate.document import Judged
-from sitemap_ops.validate.findings import EXAMPLES, Record
 from sitemap_ops.validate.links import Links, hashes
 from sitemap_ops.validate.seen import Seen
 

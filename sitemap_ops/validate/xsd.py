@@ -15,9 +15,9 @@ from typing import Any
 from lxml import etree
 
 from sitemap_ops.errors import UsageError
+from sitemap_ops.reading.column import strings
+from sitemap_ops.reading.record import Record
 from sitemap_ops.validate import dates
-from sitemap_ops.validate.column import strings
-from sitemap_ops.validate.findings import Record
 
 BATCH = 500
 MAX_FAULTS = 1_000

@@ -10,10 +10,10 @@ from unittest import mock
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sitemap_ops.validate import blocks, reader
-from sitemap_ops.validate.elements import Elements
-from sitemap_ops.validate.reader import ElementReader
-from sitemap_ops.validate.stop import Stop
+from sitemap_ops.reading import blocks, reader
+from sitemap_ops.reading.elements import Elements
+from sitemap_ops.reading.reader import ElementReader
+from sitemap_ops.reading.stop import Stop
 from tests.unit.validating import EXTENSIONS, NS
 
 TEXTS = st.sampled_from(

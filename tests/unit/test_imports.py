@@ -1,10 +1,11 @@
-"""What may import what: Airflow only in `sitemap_ops/airflow`, nothing imports the command line."""
+"""What may import what: left to right in the flow, Airflow only in `sitemap_ops/airflow`, nothing the command line."""
 
 from __future__ import annotations
 
 import ast
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -15,15 +16,45 @@ MODULES = sorted((ROOT / "sitemap_ops").rglob("*.py"))
 LIGHT = ("pandas", "pyarrow", "numpy", "lxml", "boto3", "sqlalchemy", "airflow")
 
 
-def imported(path: Path) -> set[str]:
-    """Every module that a file names in an import, wherever in the file it stands."""
+def imported(path: Path, *, typing: bool = True) -> set[str]:
+    """Every module that a file names in an import, wherever it stands there; typing: those for types alone too."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    tree = ast.parse(path.read_text())
+    if not typing:
+        tree.body = [
+            node for node in tree.body if not (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test))
+        ]
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             found.add(node.module)
     return found
+
+
+def graph() -> dict[str, set[str]]:
+    """Which parts of the package (its folders and modules) each of them needs to run."""
+    needs: dict[str, set[str]] = {}
+    for path in MODULES:
+        part = path.relative_to(ROOT / "sitemap_ops").parts[0].removesuffix(".py")
+        modules = {name.split(".")[1] for name in imported(path, typing=False) if name.startswith("sitemap_ops.")}
+        needs.setdefault(part, set()).update(modules - {part})
+    return needs
+
+
+def test_parts_import_one_way() -> None:
+    """DESIGN 3: left to right in the flow: no part needs another that needs it."""
+    order = list(TopologicalSorter(graph()).static_order())
+    assert order.index("reading") < order.index("inventory") < order.index("clean") < order.index("steps")
+
+
+def test_reading_is_shared() -> None:
+    """How bytes are fetched and parsed is a part of its own: those who import sitemaps need no validator for it."""
+    needs = graph()
+    assert needs["reading"] <= {"connections", "engines", "errors", "rules", "storage"}
+    assert {part for part, modules in needs.items() if "validate" in modules} <= {
+        *("audit", "cli", "cli_audit", "notify", "steps"),
+    }
 
 
 def test_airflow_stays_in_its_own_package() -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from sitemap_ops.validate.hosts import MAX_AUTHORITIES, Origin, Origins, path_of
+from sitemap_ops.reading.origins import Origin, path_of
+from sitemap_ops.validate.hosts import MAX_AUTHORITIES, Origins
 from tests.hostile import HEAD, TAIL
 from tests.unit.validating import index, keys, page, pages, said, shard, urlset
 

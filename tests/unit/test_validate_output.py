@@ -10,9 +10,9 @@ import pytest
 
 from sitemap_ops.engines.words import WORDS
 from sitemap_ops.errors import UsageError
+from sitemap_ops.reading.record import EXAMPLES
 from sitemap_ops.rules import RULES, SEVERITY
 from sitemap_ops.validate import exceeds, validate
-from sitemap_ops.validate.findings import EXAMPLES
 from sitemap_ops.validate.output import to_json, to_junit, to_table
 from tests.unit.validating import NOW, index, keys, page, pages, said, shard, urlset
 

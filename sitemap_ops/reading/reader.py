@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from sitemap_ops.validate import blocks
-from sitemap_ops.validate.column import LONG, MAX_LONG_BYTES, long_bytes
-from sitemap_ops.validate.elements import Elements, Names, Root
-from sitemap_ops.validate.sax import Sax
-from sitemap_ops.validate.stop import Stop
+from sitemap_ops.reading import blocks
+from sitemap_ops.reading.column import LONG, MAX_LONG_BYTES, long_bytes
+from sitemap_ops.reading.elements import Elements, Names, Root
+from sitemap_ops.reading.sax import Sax
+from sitemap_ops.reading.stop import Stop
 
 BLOCK_BYTES = 1_048_576
 BATCH_ROWS, BATCH_BYTES = 65_536, 2 * BLOCK_BYTES

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Literal
 
-from sitemap_ops.validate.findings import Record
-from sitemap_ops.validate.stop import Stop
-from sitemap_ops.validate.unpack import with_head
+from sitemap_ops.reading.record import Record
+from sitemap_ops.reading.stop import Stop
+from sitemap_ops.reading.unpack import with_head
 
 Kind = Literal["xml", "text"]
 HEAD = 4_096

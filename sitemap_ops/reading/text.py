@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow.compute as pc
 
-from sitemap_ops.validate.column import LONG, MAX_LONG_BYTES, Column, cut, lengths, long_bytes
-from sitemap_ops.validate.findings import Record
-from sitemap_ops.validate.stop import Stop
+from sitemap_ops.reading.column import LONG, MAX_LONG_BYTES, Column, cut, lengths, long_bytes
+from sitemap_ops.reading.record import Record
+from sitemap_ops.reading.stop import Stop
 
 BATCH_BYTES = 1_048_576
 BATCH_ROWS = 65_536

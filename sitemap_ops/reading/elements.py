@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from sitemap_ops.validate.column import Column, take
-from sitemap_ops.validate.stop import Stop
+from sitemap_ops.reading.column import Column, take
+from sitemap_ops.reading.stop import Stop
 
 NS_SITEMAP = "http://www.sitemaps.org/schemas/sitemap/0.9"
 NAMESPACES = {

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator
 
 from sitemap_ops.engines import PROFILES
-from sitemap_ops.validate.stop import Stop
+from sitemap_ops.reading.stop import Stop
 
 BLOCK = 65_536
 MAX_BYTES = PROFILES["core"].limits.max_bytes

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from sitemap_ops.validate.column import cut, distinct, matches, take
-from sitemap_ops.validate.elements import Elements, Names
-from sitemap_ops.validate.sax import MAX_DEPTH
+from sitemap_ops.reading.column import cut, distinct, matches, take
+from sitemap_ops.reading.elements import Elements, Names
+from sitemap_ops.reading.sax import MAX_DEPTH
 
 MAX_TAGS = 262_144
 _NAME = r"(?:[A-Za-z_][\w.-]*:)?[A-Za-z_][\w.-]*"

@@ -11,9 +11,9 @@ from xml.parsers import expat
 
 import numpy as np
 
-from sitemap_ops.validate.column import strings
-from sitemap_ops.validate.elements import MAX_NAME_CHARS, Elements, Names, Root
-from sitemap_ops.validate.stop import Stop
+from sitemap_ops.reading.column import strings
+from sitemap_ops.reading.elements import MAX_NAME_CHARS, Elements, Names, Root
+from sitemap_ops.reading.stop import Stop
 
 MAX_DEPTH = 32
 MAX_TOKEN_BYTES = 1_048_576

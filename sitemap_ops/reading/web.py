@@ -15,11 +15,11 @@ import urllib3
 
 from sitemap_ops import __version__
 from sitemap_ops.errors import UsageError
-from sitemap_ops.validate.hosts import Origin, origin_of
-from sitemap_ops.validate.reading import MAX_ROBOTS_BYTES, Opened
-from sitemap_ops.validate.robots import Robots
-from sitemap_ops.validate.stop import Stop
-from sitemap_ops.validate.unpack import BLOCK
+from sitemap_ops.reading.origins import Origin, origin_of
+from sitemap_ops.reading.places import MAX_ROBOTS_BYTES, Opened
+from sitemap_ops.reading.robots import Robots
+from sitemap_ops.reading.stop import Stop
+from sitemap_ops.reading.unpack import BLOCK
 
 TIMEOUT = urllib3.Timeout(connect=10, read=30)
 MAX_SECONDS = 600

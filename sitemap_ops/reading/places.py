@@ -16,11 +16,11 @@ from typing import Protocol
 from urllib.parse import quote, unquote
 
 from sitemap_ops.errors import UsageError
+from sitemap_ops.reading.origins import path_of
+from sitemap_ops.reading.robots import Robots
+from sitemap_ops.reading.stop import Stop
+from sitemap_ops.reading.unpack import BLOCK, MAX_BYTES
 from sitemap_ops.storage import Store, is_key
-from sitemap_ops.validate.hosts import path_of
-from sitemap_ops.validate.robots import Robots
-from sitemap_ops.validate.stop import Stop
-from sitemap_ops.validate.unpack import BLOCK, MAX_BYTES
 
 MAX_ROBOTS_BYTES = 16 * BLOCK
 """Twice what engines read (G-14): a longer one is told to be so."""
