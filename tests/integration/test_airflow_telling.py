@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,26 +13,18 @@ from moto.server import ThreadedMotoServer
 
 from tests.releases import run, small_site
 from tests.services.airflow import Airflow
+from tests.services.shared import ROOT
 
 pytestmark = [pytest.mark.integration, pytest.mark.airflow]
 
-DAGS = """\
-from pathlib import Path
+REGION = "eu-central-1"
 
-from airflow.providers.amazon.aws.notifications.sns import SnsNotifier
 
-from sitemap_ops.airflow.notifiers import on_guard_stop
-from sitemap_ops.airflow.sites import site_dags
-
-tell = SnsNotifier(
-    aws_conn_id="seo_sns",
-    region_name="us-east-1",
-    target_arn="{topic}",
-    subject="{{{{ dag.dag_id }}}} was stopped",
-    message="{{{{ exception }}}}",
-)
-globals().update(site_dags(Path(__file__).with_name("sites"), on_failure_callback=on_guard_stop(tell), queue="seo"))
-"""
+def documented() -> str:
+    """The dags/sitemaps.py of docs/ui.md."""
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs/ui.md").read_text(encoding="utf-8"), re.DOTALL)
+    (block,) = (each for each in blocks if "on_guard_stop" in each)
+    return block
 
 
 @pytest.fixture
@@ -41,7 +34,7 @@ def aws() -> Iterator[tuple[str, Any]]:
     server.start()
     host, port = server.get_host_and_port()
     url = f"http://{host}:{port}"
-    keys = {"aws_access_key_id": "a", "aws_secret_access_key": "b", "region_name": "us-east-1"}
+    keys = {"aws_access_key_id": "a", "aws_secret_access_key": "b", "region_name": REGION}
     yield url, lambda service: boto3.client(service, endpoint_url=url, **keys)
     server.stop()
 
@@ -53,8 +46,9 @@ def test_a_guard_s_stop_is_told(airflow: Airflow, aws: tuple[str, Any]) -> None:
     queue = client("sqs").create_queue(QueueName="seo")["QueueUrl"]
     arn = client("sqs").get_queue_attributes(QueueUrl=queue, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
     client("sns").subscribe(TopicArn=topic, Protocol="sqs", Endpoint=arn)
-    airflow.add_connection("seo_sns", conn_type="aws", login="a", password="b", extra={"endpoint_url": url})
-    (airflow.dags / "sitemaps.py").write_text(DAGS.format(topic=topic))
+    airflow.add_connection("aws_default", conn_type="aws", login="a", password="b", extra={"endpoint_url": url})
+    assert topic in documented()
+    (airflow.dags / "sitemaps.py").write_text(documented())
     site = small_site(airflow.dags / "sites")
     run(site, 1, 10)
     run(site, 2, 2)  # stopped, and leaves an inventory with which the next one is too

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from sitemap_ops.errors import GuardError, TargetError
 from sitemap_ops.report.build import facts
 from sitemap_ops.site.sources import CsvSource, ParquetSource, SitemapSource, SqlSource
 from tests.releases import run, small_site
+from tests.services.shared import ROOT
 
 pytestmark = pytest.mark.airflow
 
@@ -152,3 +154,15 @@ def test_callbacks_of_guards_are_called_for_guards_only() -> None:
     stopped = {"exception": GuardError("no")}
     callback(stopped)
     assert told == [stopped]
+
+
+def test_documented_dag_after_a_publish(tmp_path: Path) -> None:
+    """The DAG of docs/ui.md that runs after a site's publish waits for the asset that the site's DAG has."""
+    from airflow.dag_processing.dagbag import DagBag
+
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs/ui.md").read_text(encoding="utf-8"), re.DOTALL)
+    (block,) = (each for each in blocks if "Asset.ref" in each)
+    (tmp_path / "after.py").write_text(block)
+    bag = DagBag(dag_folder=str(tmp_path))
+    assert bag.import_errors == {}
+    assert "name='sitemaps__shop'" in repr(bag.dags["after_the_sitemap"].timetable.asset_condition)

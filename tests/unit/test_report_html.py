@@ -16,7 +16,8 @@ from lxml import html
 
 from sitemap_ops.report import charts
 from sitemap_ops.report.html import render_report, share, size, visible
-from tests.releases import HOSTILE, run, small_site
+from sitemap_ops.steps.releases import rollback
+from tests.releases import CONNECTIONS, HOSTILE, run, small_site
 
 Report = dict[str, Any]
 
@@ -106,12 +107,13 @@ def test_every_outcome_is_told(tmp_path: Path) -> None:
     """A plan, a stopped run and a forced one say so on top, and what the guard found."""
     site = small_site(tmp_path)
     assert "plan only" in text_of(page(run(site, 0, 10, plan_only=True)))
-    run(site, 1, 10)
+    first = run(site, 1, 10)
     stopped = text_of(page(run(site, 2, 1)))
     assert "stopped by a guard" in stopped
     assert "The live site is as it was" in stopped
     assert "max_drop" in stopped
     assert "published by force" in text_of(page(run(site, 3, 1, force=True)))
+    assert "rolled back" in text_of(page(rollback(site, first["release"], CONNECTIONS)))
 
 
 def test_every_table_can_be_reached_and_read(report: Report) -> None:
