@@ -106,8 +106,13 @@ def _build(arguments: argparse.Namespace) -> int:
     run = prepare(site, run_id=f"cli__{as_of.isoformat()}", as_of=as_of)
     try:
         with StepProgress() as progress:
-            parts = [extract(site, run, section.name, connections, progress) for section in site.sections]
-            assembled = assemble(site, run, parts, connections, progress)
+            if site.engine == "spark":
+                from sitemap_ops import spark
+
+                assembled = spark.assemble(site, run, connections, progress)
+            else:
+                parts = [extract(site, run, section.name, connections, progress) for section in site.sections]
+                assembled = assemble(site, run, parts, connections, progress)
             report = publish(
                 site, run, assembled, connections, plan_only=arguments.plan, force=arguments.force, progress=progress
             )

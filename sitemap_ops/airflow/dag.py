@@ -71,6 +71,7 @@ def empty_dag(site: Site, path: Path) -> DAG:
 def add_tasks(dag: DAG, site: Site, path: Path, **arguments: Any) -> DAG:
     """An empty DAG with its tasks: prepare, extract (mapped over the sections), assemble, publish, cleanup.
 
+    With `engine: spark` there is no extract: assemble is one Spark job from the sources to the shards.
     Where the site file asks for it, also notify. path: the site file, which each task reads again. arguments: of every
     task, such as pool, queue or on_failure_callback.
     """
@@ -114,7 +115,9 @@ def add_tasks(dag: DAG, site: Site, path: Path, **arguments: Any) -> DAG:
 
     with dag:
         run = prepare()
-        parts = extract.partial(run=run).expand(section=[section.name for section in site.sections])
+        parts: Any = []
+        if site.engine == "local":
+            parts = extract.partial(run=run).expand(section=[section.name for section in site.sections])
         published = publish(run, assemble(run, parts))
         published >> cleanup(run)
         if site.notify:

@@ -56,12 +56,20 @@ def extract(path: Path, run: Reference, section: str) -> Reference:
 
 
 def assemble(path: Path, run: Reference, parts: list[Reference]) -> Reference:
-    """Each part names its section: a position shifts when a mapped task is skipped (C-102)."""
+    """Each part names its section: a position shifts when a mapped task is skipped (C-102).
+
+    Spark reads and cleans in the same job, so that its sites have no parts.
+    """
     from sitemap_ops import steps
     from sitemap_ops.airflow.connections import AirflowConnections
 
     with _message_first():
-        return _small(steps.assemble(_site(path, run), run, parts, AirflowConnections(), _logged_progress()))
+        site = _site(path, run)
+        if site.engine == "spark":
+            from sitemap_ops import spark
+
+            return _small(spark.assemble(site, run, AirflowConnections(), _logged_progress()))
+        return _small(steps.assemble(site, run, parts, AirflowConnections(), _logged_progress()))
 
 
 def publish(path: Path, run: Reference, assembled: Reference, *, plan_only: bool, force: bool) -> Reference:

@@ -35,11 +35,17 @@ def read_parquet(
 
     Raises SourceError where there is no file, one can't be read whole, or a column is missing or has no plain type.
     """
+    files = parquet_files(source, connections)
+    yield from numbered(_batches(files, columns, source, connections, chunk_rows), chunk_rows)
+
+
+def parquet_files(source: ParquetSource, connections: Connections) -> list[str]:
+    """The files of a source, in the order in which they are read. Raises SourceError where there is none."""
     with reading(source.path):
         files = _files(source, connections)
     if not files:
         raise SourceError(f"There is no Parquet file at {source.path}.")
-    yield from numbered(_batches(files, columns, source, connections, chunk_rows), chunk_rows)
+    return files
 
 
 def _files(source: ParquetSource, connections: Connections) -> list[str]:

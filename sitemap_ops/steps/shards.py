@@ -26,7 +26,7 @@ class SetShard:
 
 def cut(pieces: Iterable[SetPiece], sets: Sequence[FileSet], sections: int) -> Iterator[SetShard]:
     """The shards of all sets, each as soon as it is complete; pieces come in the order of their entries."""
-    sharders = [[Sharder(each.limits.max_urls, _room(each)) for _ in range(sections)] for each in sets]
+    sharders = [[Sharder(each.limits.max_urls, room(each)) for _ in range(sections)] for each in sets]
     for each in pieces:
         for shard in sharders[each.set_][each.rank].add(each.piece):
             yield SetShard(sets[each.set_], each.rank, shard)
@@ -36,7 +36,7 @@ def cut(pieces: Iterable[SetPiece], sets: Sequence[FileSet], sections: int) -> I
                 yield SetShard(fileset, rank, shard)
 
 
-def _room(fileset: FileSet) -> int:
+def room(fileset: FileSet) -> int:
     """The bytes that a file's entries may take: what is around them counts too (P-31)."""
     if fileset.format == "txt":
         return fileset.limits.max_bytes
