@@ -44,6 +44,19 @@ def test_what_happened_is_on_the_page(report: Report) -> None:
     assert page(report).xpath("//a/@href") == ["https://www.shop.example/sitemap.xml"]
 
 
+def test_what_changed_is_on_the_page(tmp_path: Path) -> None:
+    """PUB-02: a later release says how many URLs came, went and changed, and which files a run repaired or removed."""
+    site = small_site(tmp_path)
+    run(site, 0, 10)
+    report = run(site, 1, 12)
+    assert "URLs added 2 0 removed, 0 changed" in text_of(page(report))
+    report |= {"repaired": ["a.xml"], "completed_previous": [], "pruned": {"keys": ["b.xml"] * 30, "held_back": 0}}
+    told = text_of(page(report))
+    assert "Repaired: a.xml" in told
+    assert "and 10 more" in told
+    assert "finished:" not in told
+
+
 def test_values_of_rejected_rows_stay_text(report: Report) -> None:
     """Rejected values are hostile input: markup in them is shown, and what turns the writing direction is escaped."""
     assert HOSTILE in report["sections"]["pages"]["examples"]["foreign-host"][0]

@@ -19,6 +19,7 @@ from sitemap_ops.release.manifest import Manifest
 from sitemap_ops.report.archive import Audited, Outcome, compare
 from sitemap_ops.report.charts import Chart, chart
 from sitemap_ops.report.html import moment
+from sitemap_ops.report.scope import robots_lines
 from sitemap_ops.report.urls import MAX_CHANGES, url_changes
 
 SHOWN_RELEASES = 60
@@ -36,7 +37,7 @@ SHARD_KEYS = {
     "entries": lambda shard: shard.entries,
     "xml": lambda shard: shard.xml_bytes,
     "gzip": lambda shard: shard.gzip_bytes,
-    "lastmod": lambda shard: (shard.lastmod, shard.key),
+    "lastmod": lambda shard: (shard.lastmod or "", shard.key),
 }
 CHANGE_KEYS = {
     "key": lambda change: change.key,
@@ -86,7 +87,8 @@ def site_page(request: Request, site: SiteDep, session: SessionDep) -> str:
         request,
         "site.html",
         site=site,
-        standing=archive.standing(),
+        standing=(standing := archive.standing()),
+        robots=robots_lines(standing.report["indexes"]) if standing.report else [],
         outcomes=outcomes,
         runs=known_runs(session, site.dag_id, [outcome.run_id for outcome in outcomes]),
         last_run=last_runs(session, [site.dag_id]).get(site.dag_id),
