@@ -39,8 +39,12 @@ test-unit: $(READY)
 test: lint
 	$(PYTEST) -m "not full"
 
+# An extra of 450 MB, and not a wheel: the one requirement that is built here.
+SPARK := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements-spark.txt
+
 test-full: $(READY)
 	@.ci/system-packages
+	@$(SPARK)
 	$(BIN)/python -m pytest -q -m full
 
 bench: $(READY)
@@ -51,6 +55,8 @@ lock: $(READY)
 		--custom-compile-command "make lock" requirements.in -o requirements.txt
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --only-binary :all: --generate-hashes \
 		--custom-compile-command "make lock" requirements-dev.in -o requirements-dev.txt
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+		--custom-compile-command "make lock" requirements-spark.in -o requirements-spark.txt
 
 clean:
 	rm -rf .venv .demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -71,9 +71,9 @@ def empty_dag(site: Site, path: Path) -> DAG:
 def add_tasks(dag: DAG, site: Site, path: Path, **arguments: Any) -> DAG:
     """An empty DAG with its tasks: prepare, extract (mapped over the sections), assemble, publish, cleanup.
 
-    With `engine: spark` there is no extract: assemble is one Spark job from the sources to the shards.
-    Where the site file asks for it, also notify. path: the site file, which each task reads again. arguments: of every
-    task, such as pool, queue or on_failure_callback.
+    With `engine: spark` there is no extract: assemble is one Spark job from the sources to the shards. Where the site
+    file asks for it, also notify. path: the site file, which each task reads again. arguments: of every task, such as
+    pool, queue or on_failure_callback.
     """
     index = site_asset(site)
     # A dict that a task returns is one reference, not an XCom for each of its keys (C-101).
@@ -115,10 +115,7 @@ def add_tasks(dag: DAG, site: Site, path: Path, **arguments: Any) -> DAG:
 
     with dag:
         run = prepare()
-        parts: Any = []
-        if site.engine == "local":
-            parts = extract.partial(run=run).expand(section=[section.name for section in site.sections])
-        published = publish(run, assemble(run, parts))
+        published = publish(run, assemble(run, _extracted(extract, site, run)))
         published >> cleanup(run)
         if site.notify:
             # Airflow does not count a teardown when it says whether a run failed: even a killed one spoils nothing.
@@ -126,6 +123,13 @@ def add_tasks(dag: DAG, site: Site, path: Path, **arguments: Any) -> DAG:
     # Not sooner: Airflow would copy them into each task, which is a third of the time that a parse takes.
     dag.params = _params()  # type: ignore[assignment]
     return dag
+
+
+def _extracted(extract: Any, site: Site, run: Any) -> Any:
+    """References of the sections' own tasks; none with Spark, whose one job reads all sources side by side."""
+    if site.engine == "spark":
+        return []
+    return extract.partial(run=run).expand(section=[section.name for section in site.sections])
 
 
 def _params() -> dict[str, Param]:

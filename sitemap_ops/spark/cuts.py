@@ -57,7 +57,7 @@ class Unproven(Exception):
 
 def chances(hashes: np.ndarray) -> np.ndarray:
     """Hashes (uint64) as numbers in [0, 1), as the Sharder takes them."""
-    return (hashes >> np.uint64(11)) * 2.0**-53  # type: ignore[no-any-return]
+    return (hashes >> np.uint64(11)) * 2.0**-53
 
 
 def threshold_of(entries: int, size: int, max_entries: int, max_bytes: int) -> float:

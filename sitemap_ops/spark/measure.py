@@ -54,7 +54,7 @@ def partition_number() -> int:
 
     context = TaskContext.get()
     assert context is not None
-    return context.partitionId()
+    return int(context.partitionId())
 
 
 @dataclass(frozen=True)

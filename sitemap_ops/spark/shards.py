@@ -6,7 +6,7 @@ rendered parts are moved: Spark brings them together, and only them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ from sitemap_ops.errors import SourceError
 from sitemap_ops.release.plan import RenderedShard
 from sitemap_ops.sharding import Piece, Shard
 from sitemap_ops.site import Site
+from sitemap_ops.spark.cuts import Cut
 from sitemap_ops.spark.measure import Layout, Line, partition_number
 from sitemap_ops.spark.ranges import key_ranges
 from sitemap_ops.spark.tally import packed, unpacked
@@ -101,7 +102,7 @@ class _Open:
                 self.number += 1
 
     @property
-    def cut(self) -> Any:
+    def cut(self) -> Cut:
         return self.layout.cuts[self.line][self.number]
 
     @property
@@ -204,5 +205,5 @@ def make_shards(ordered: DataFrame, partitions: int, writer: ShardWriter, layout
     return [unpacked(bytes(row["record"])) for row in sorted(rows, key=_place)]
 
 
-def _place(row: Any) -> Sequence[int]:
+def _place(row: Any) -> tuple[int, int, int]:
     return row["set"], row["rank"], row["shard"]

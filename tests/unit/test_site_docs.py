@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from sitemap_ops.site import Site, load_site
-from sitemap_ops.site.load import NOT_YET
 from sitemap_ops.site.part import Part
 from sitemap_ops.site.wording import _parts
 
@@ -39,15 +38,6 @@ def test_every_key_is_described():
     known = fields(Site)
     assert {name for name in known if not re.search(rf"\b{name}\b", TEXT)} == set()
     assert {name for name, _ in ROWS} <= known
-
-
-def test_what_is_not_built_yet_is_marked():
-    """A row says "Not yet" for exactly what the loader refuses."""
-    refused = {name.rpartition(".")[2] for name, values in NOT_YET.items() if values is None}
-    partly = {name for name, values in NOT_YET.items() if values is not None and not name.startswith("sections.")}
-    marked = {name for name, row in ROWS if "Not yet" in row}
-    assert marked == refused
-    assert {name for name, row in ROWS if ": not yet" in row} == partly
 
 
 def test_defaults_are_told():

@@ -9,7 +9,6 @@ import pytest
 from sitemap_ops.errors import SiteFileError
 from sitemap_ops.site import load_site
 from sitemap_ops.site.document import MAX_BYTES
-from sitemap_ops.site.load import NOT_YET
 
 TOP = """\
 site: shop
@@ -40,7 +39,7 @@ site: Shop
 base_url: example.com
 target: ${NOPE}
 names: changing
-engine: spark
+engine: flink
 urls: {charset: klingon}
 guards: {max_drop: 30, min_url: 1}
 names: stable
@@ -53,31 +52,15 @@ sections:
 """
     places = [said.split(" ")[1:4] for said in mistakes(tmp_path, text)]
     assert [" ".join(place) for place in places] == [
-        "line 1: site", "line 2: base_url", "line 3: target", "line 4: names", "line 5: engine:",
+        "line 1: site", "line 2: base_url", "line 3: target", "line 4: names", "line 5: engine",
         "line 6: urls.charset", "line 7: guards.max_drop", "line 7: guards.min_url", "line 8: names",
         "line 10: sections[0].nmae", "line 11: sections[0].source.path", "line 13: sections[1].source.query",
         "line 13: sections[1].source.conn_id", "line 14: sections[1].priority",
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", NOT_YET)
-def test_what_is_not_built_yet_is_refused(tmp_path, name):
-    """A key that nothing acts on is never accepted in silence."""
-    *place, key = name.split(".")
-    for value in NOT_YET[name] or {"some"}:
-        text = (
-            TOP
-            + {
-                (): f"{key}: {value}\n" + SECTIONS,
-                ("sections",): SECTIONS + f"    {key}: {value}\n",
-                ("sections", "source"): SECTIONS.replace("type: csv", f"{key}: {value}"),
-            }[tuple(place)]
-        )
-        assert any("is not supported yet by this version: leave it out." in said for said in mistakes(tmp_path, text))
-
-
-def test_what_is_not_built_yet_may_be_off(tmp_path):
-    """An empty value asks for nothing."""
+def test_an_empty_value_asks_for_nothing(tmp_path):
+    """A key may be there without a value, or with an empty list."""
     path = tmp_path / "shop.yaml"
     path.write_text(TOP + "engine_sets: []\nfresh: null\nnotify:\n" + SECTIONS + "    track: []\n")
     assert load_site(path).fresh is None

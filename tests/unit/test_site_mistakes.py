@@ -313,7 +313,6 @@ MISTAKES = {
 def test_one_mistake_is_one_sentence(tmp_path, monkeypatch, mistake):
     """The sentence starts with file and line, names the key, and ends with advice; pydantic is not heard."""
     monkeypatch.delenv("NOPE", raising=False)
-    monkeypatch.setattr("sitemap_ops.site.load.NOT_YET", {})  # another sentence about the same key
     (said,) = mistakes(tmp_path, mistake.text)
     assert said.startswith(f"shop.yaml {mistake.start}")
     assert mistake.advice in said
