@@ -32,11 +32,12 @@ def place_of(
     Raises NothingThere where there is no such file or folder, UsageError for an address that can't be meant.
     """
     text = str(location)
-    if text.startswith(("http://", "https://")):
+    scheme = text.partition("://")[0].lower()
+    if scheme in ("http", "https"):
         from sitemap_ops.reading.web import Web
 
         return Web(text, base_url, hosts, pool)
-    if text.startswith("s3://"):
+    if scheme == "s3":
         return _bucket(text, connections, aws_conn_id, base_url)
     path = Path(text.removeprefix("file://"))
     if path.is_dir():
