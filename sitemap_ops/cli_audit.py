@@ -28,8 +28,7 @@ def _audit(arguments: argparse.Namespace) -> int:
 
     from sitemap_ops.connections import EnvironmentConnections
     from sitemap_ops.report.terminal import StepProgress
-    from sitemap_ops.site import load_site
-    from sitemap_ops.site.model import Audit
+    from sitemap_ops.site import Audit, load_site
     from sitemap_ops.steps.audit import audit
     from sitemap_ops.validate.output import exceeds, to_table
 

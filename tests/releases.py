@@ -14,8 +14,7 @@ from sitemap_ops.audit.report import build_audit_report
 from sitemap_ops.connections import EnvironmentConnections
 from sitemap_ops.errors import GuardError
 from sitemap_ops.report.archive import Archive
-from sitemap_ops.site import Site, load_site
-from sitemap_ops.site.model import Audit
+from sitemap_ops.site import Audit, Site, load_site
 from sitemap_ops.steps import assemble, cleanup, extract, prepare, publish
 from sitemap_ops.storage.folder import FolderStore
 from sitemap_ops.validate import validate

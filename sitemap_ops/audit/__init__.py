@@ -22,8 +22,7 @@ from sitemap_ops.audit.sample import Sample
 from sitemap_ops.audit.watch import Watch
 from sitemap_ops.errors import UsageError
 from sitemap_ops.reading.origins import origin_of
-from sitemap_ops.site import Site
-from sitemap_ops.site.model import Audit
+from sitemap_ops.site import Audit, Site
 from sitemap_ops.urls import UrlPolicy
 from sitemap_ops.validate import validate
 from sitemap_ops.validate.findings import Validation

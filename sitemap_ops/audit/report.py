@@ -8,8 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from sitemap_ops.audit.crawl import Crawled
-from sitemap_ops.site import Site
-from sitemap_ops.site.model import Audit
+from sitemap_ops.site import Audit, Site
 from sitemap_ops.validate.findings import Validation
 
 AuditReport = dict[str, Any]

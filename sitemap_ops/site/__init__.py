@@ -5,26 +5,28 @@ parses site files every 30 s: pydantic, yaml and the standard library are all th
 """
 
 from sitemap_ops.site.load import load_site
-from sitemap_ops.site.model import (
-    Acl,
+from sitemap_ops.site.model import Acl, Site
+from sitemap_ops.site.robots import RobotsTxt
+from sitemap_ops.site.section import News, Section
+from sitemap_ops.site.settings import (
+    Audit,
     Engine,
+    EngineSet,
     Fresh,
     Guards,
-    News,
     Notify,
     Retention,
-    Section,
     SectionGuards,
-    Site,
     UrlRules,
 )
-from sitemap_ops.site.robots import RobotsTxt
 from sitemap_ops.site.sources import CsvSource, ParquetSource, SitemapSource, Source, SqlSource
 
 __all__ = [
     "Acl",
+    "Audit",
     "CsvSource",
     "Engine",
+    "EngineSet",
     "Fresh",
     "Guards",
     "News",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 
@@ -27,203 +27,14 @@ from sitemap_ops.site.places import (
     web_folder,
 )
 from sitemap_ops.site.robots import Robots
-from sitemap_ops.site.sources import Source, SqlSource
-from sitemap_ops.site.values import (
-    CHANGEFREQS,
-    Alternates,
-    Changefreq,
-    Charset,
-    Column,
-    Concurrency,
-    ConnId,
-    Count,
-    Distribution,
-    Flag,
-    Images,
-    IndexName,
-    Lastmod,
-    Loc,
-    NewsLanguage,
-    NewsName,
-    Origin,
-    ParameterGlob,
-    Positive,
-    Priority,
-    Schedule,
-    Share,
-    Slug,
-    Some,
-    TimeZone,
-    UrlPattern,
-    Videos,
-    placeholders,
-)
-from sitemap_ops.tags import news_column
+from sitemap_ops.site.section import Section
+from sitemap_ops.site.settings import Audit, Engine, EngineSet, Fresh, Guards, Notify, Retention, UrlRules
+from sitemap_ops.site.sources import SqlSource
+from sitemap_ops.site.values import ConnId, Distribution, Flag, IndexName, Schedule, Slug, Some
 
-Engine = Literal["google", "bing", "yandex", "baidu", "naver", "seznam", "core", "legacy-2005"]
 Acl = Literal[
     "private", "public-read", "authenticated-read", "aws-exec-read", "bucket-owner-read", "bucket-owner-full-control"
 ]
-
-
-class UrlRules(Part):
-    """What a site adds to the URL policy of DESIGN 5; by default nothing."""
-
-    charset: Charset = "utf-8"
-    hosts: tuple[Origin, ...] = ()
-    drop_params: tuple[ParameterGlob, ...] = ()
-    trailing_slash: Literal["keep", "add", "remove"] = "keep"
-    include: tuple[UrlPattern, ...] = ()
-    exclude: tuple[UrlPattern, ...] = ()
-
-
-class SectionGuards(Part):
-    """What stops a publish because of one section; a guard that is not named is not set."""
-
-    min_urls: Annotated[Count, Field(ge=0)] | None = None
-    max_drop: Share | None = None
-    max_rejected: Share | None = None
-
-
-class Guards(SectionGuards):
-    """What stops a publish, over all sections together.
-
-    min_urls: entries at least. max_drop: the share of the last release's entries that may be gone. max_rejected: the
-    share of the rows read that may be rejects.
-    """
-
-    min_urls: Annotated[Count, Field(ge=0)] | None = 1
-    max_drop: Share | None = 0.2
-    max_rejected: Share | None = 0.05
-
-
-class Fresh(Part):
-    """An extra file set with what is new or changed in the last days."""
-
-    days: Annotated[Count, Field(ge=1)] = Field(description="the days an entry stays in the fresh set, such as 7")
-
-
-class EngineSet(Part):
-    """An engine that gets a set of its own.
-
-    updated_days: only what is new or changed in so many days, or says that it changes daily or more often (Y-11).
-    """
-
-    engine: Engine = Field(description="the engine's name, such as yandex")
-    updated_days: Annotated[Count, Field(ge=1)] | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _from_name(cls, data: Any) -> Any:
-        return {"engine": data} if isinstance(data, str) else data
-
-
-class Retention(Part):
-    """What is kept of old releases: the last so many, and all of the last days."""
-
-    releases: Annotated[Count, Field(ge=1)] = 5
-    days: Annotated[Count, Field(ge=0)] = 30
-
-
-class Notify(Part):
-    """Who is told after a good publish; each value but `robots` is the connection that holds the credentials."""
-
-    robots: Literal["print", "check", "publish"] | None = None
-    indexnow: ConnId | None = None
-    yandex: ConnId | None = None
-    google: ConnId | None = None
-    bing: ConnId | None = None
-
-
-class Audit(Part):
-    """How the live site is looked at: how many of its pages, at what pace, and when.
-
-    sample: pages to ask for, 0 for none. seed: which ones. rate: requests a second. slow: seconds a page may take.
-    allow_private: whether the site may be at an address that is not public.
-    """
-
-    sample: Annotated[Count, Field(ge=0)] = 1_000
-    seed: Count = 1
-    rate: Positive = 5.0
-    concurrency: Concurrency = 4
-    slow: Positive = 3.0
-    allow_private: Flag = False
-    schedule: Schedule | None = "@weekly"
-
-
-class News(Part):
-    """What makes a section a news section: the publication's name and language, and the columns of title and time.
-
-    name, language: the same for all articles, or `{column}`.
-    """
-
-    name: NewsName = Field(description="the publication's name, or {column}")
-    language: NewsLanguage = Field(description="the publication's language, such as en, or {column}")
-    title: Column = Field(description="the column with each article's title")
-    published: Column = Field(description="the column with each article's time of publication")
-
-    def columns(self) -> tuple[str | None, ...]:
-        """The columns that it names, None where a value is no column's."""
-        return news_column(self.name), news_column(self.language), self.title, self.published
-
-
-class Section(Part):
-    """A named part of the inventory: where its rows come from, and which columns mean what."""
-
-    name: Slug = Field(description="a short name such as products, used in file names")
-    source: Source = Field(description="where the rows come from, such as {type: csv, path: pages.csv}")
-    loc: Loc = "loc"
-    lastmod: Lastmod | None = None
-    lastmod_timezone: TimeZone | None = None
-    changefreq: Changefreq | None = None
-    priority: Priority | None = None
-    """A number is the constant of all rows, text the name of a column."""
-    alternates: Alternates | None = None
-    images: Images | None = None
-    videos: Videos | None = None
-    news: News | None = None
-    status: Column | None = None
-    robots: Column | None = None
-    canonical: Column | None = None
-    published: Column | None = None
-    guards: SectionGuards = SectionGuards()
-    track: tuple[Column, ...] = ()
-
-    @property
-    def loc_is_template(self) -> bool:
-        """Whether `loc` has `{column}` placeholders; else it is a column's name."""
-        return bool(placeholders(self.loc))
-
-    @property
-    def changefreq_constant(self) -> str | None:
-        return self.changefreq if self.changefreq in CHANGEFREQS else None
-
-    @property
-    def changefreq_column(self) -> str | None:
-        return None if self.changefreq in CHANGEFREQS else self.changefreq
-
-    @property
-    def priority_constant(self) -> str | None:
-        """The priority of all rows, as text such as `0.8`."""
-        return str(self.priority) if isinstance(self.priority, float) else None
-
-    @property
-    def priority_column(self) -> str | None:
-        return self.priority if isinstance(self.priority, str) else None
-
-    def columns(self) -> tuple[str, ...]:
-        """The source's columns that this section uses, each once, in the order of the section's keys.
-
-        A SQL source's `key` is not among them: it is the reader's.
-        """
-        wanted: list[str | None] = list(placeholders(self.loc) or [self.loc])
-        wanted += [self.lastmod, self.changefreq_column, self.priority_column]
-        for group in (self.alternates, self.images, self.videos):
-            wanted += group.values() if isinstance(group, dict) else [group]
-        if self.news:
-            wanted += self.news.columns()
-        wanted += [self.status, self.robots, self.canonical, self.published, *self.track]
-        return tuple(dict.fromkeys(column for column in wanted if column is not None))
 
 
 class Site(Part):

@@ -11,8 +11,7 @@ from sitemap_ops.audit import audit as look_at
 from sitemap_ops.connections import Connections
 from sitemap_ops.errors import TargetError
 from sitemap_ops.release.history import read_before
-from sitemap_ops.site import Site
-from sitemap_ops.site.model import Audit
+from sitemap_ops.site import Audit, Site
 from sitemap_ops.steps.run import Progress, no_progress, prepare
 from sitemap_ops.storage import Headers, Store, open_store
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sitemap_ops.audit import audit
-from sitemap_ops.site.model import Audit
+from sitemap_ops.site import Audit
 from tests.auditing import found, name_hosts, site_of
 from tests.services.airflow import Airflow
 from tests.services.audited_site import FAULTS, HOST, Site, audited_site

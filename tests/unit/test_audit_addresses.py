@@ -26,7 +26,7 @@ from sitemap_ops.audit.addresses import Guard, Refused, guarded_pools, is_public
 from sitemap_ops.audit.fetch import Fetcher, Unreached
 from sitemap_ops.audit.watch import Watch
 from sitemap_ops.errors import UsageError
-from sitemap_ops.site.model import Audit
+from sitemap_ops.site import Audit
 from tests.auditing import found, name_hosts, site_of
 from tests.services.web import Answer, WebService, web_service
 

@@ -20,7 +20,7 @@ from sitemap_ops.audit.fetch import MAX_BYTES, Fetcher, Unreached
 from sitemap_ops.audit.head import HEAD_BYTES
 from sitemap_ops.audit.watch import Watch
 from sitemap_ops.connections import EnvironmentConnections
-from sitemap_ops.site.model import Audit
+from sitemap_ops.site import Audit
 from sitemap_ops.steps import audit as step
 from tests.auditing import found, name_hosts, site_of
 from tests.services.web import Answer, WebService, web_service
