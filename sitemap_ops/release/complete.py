@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+
 from sitemap_ops.errors import ConflictError, OutputError
 from sitemap_ops.release.bodies import Bodies
 from sitemap_ops.release.history import Before, Owner, find_manifest, is_projected, read_before, write_projected
@@ -58,20 +60,29 @@ def complete(before: Before, run: str, target: Store, state: Store, *, look: boo
     return writer.keys_sent
 
 
-def settle(site: str, run: str, target: Store, state: Store) -> None:
+def settle(site: str, run: str, put: Mapping[str, Collection[str]], target: Store, state: Store) -> None:
     """Make the public files those of whichever release is live now: for a run that was overtaken while it put files.
 
     Its last put may have hit a file that the newer release had left as it was, having found it right; and what it
-    removed as old may be what the newer release brought back.
+    removed as old may be what the newer release brought back. put: the digests of the indexes that the run may have
+    put, by key: one that the newer release does not have may have come after that had looked.
     """
     for _ in range(_TRIES):
         try:
             before = read_before(state, site)
             _keep_bodies(before, target, state)
             complete(before, run, target, state, look=True)
+            _remove_indexes(before, put, target)
             return
         except ConflictError:  # and again overtaken: whoever did it has looked later than this run's last put
             continue
+
+
+def _remove_indexes(before: Before, put: Mapping[str, Collection[str]], target: Store) -> None:
+    listed = before.manifest.contents if before.manifest else {}
+    for key, digests in put.items():
+        if key not in listed and (found := target.head(key)) and found.sha256 in digests:
+            target.delete([key])
 
 
 def _keep_bodies(before: Before, target: Store, state: Store) -> None:

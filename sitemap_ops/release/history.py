@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
@@ -178,6 +179,19 @@ def commit(state: Store, before: Before, current: Current) -> str:
         return state.put(CURRENT, body, PRIVATE, if_match=before.etag, if_none_match=before.etag is None).etag
     except ConflictError:
         raise superseded(state, current.site, current.release) from None
+
+
+@contextmanager
+def unless_superseded(before: Before, site: str, release: str, state: Store) -> Iterator[None]:
+    """Raises ConflictError for a TargetError of the block where another run has committed since `before` was read: what
+    that has put or removed is why the target is not as it was."""
+    try:
+        yield
+    except TargetError:
+        found = state.head(CURRENT)
+        if (found.etag if found else None) != before.etag:
+            raise superseded(state, site, release) from None
+        raise
 
 
 def superseded(state: Store, site: str, release: str) -> ConflictError:

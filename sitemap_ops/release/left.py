@@ -80,12 +80,18 @@ def read_intent(state: Store, release: str) -> Intent | None:
 
 
 def unlisted_files(
-    previous: Manifest | None, manifest: Manifest, lost: Iterable[Intent], grace: int, target: Store
+    previous: Manifest | None,
+    manifest: Manifest,
+    spilled: Mapping[str, Collection[str]],
+    lost: Iterable[Intent],
+    grace: int,
+    target: Store,
 ) -> tuple[Unlisted, ...]:
     """Every file that this site's runs put into the target, or may have, and that a new release does not list.
 
-    lost: the intents of runs that never committed. Files whose time has come are looked at: one that is gone, or that
-    holds what no run put there, has no place here any more.
+    Indexes that it removes are among them: a run that was overtaken may put one again. spilled: the digests of those
+    that it makes for a while, by key. lost: the intents of runs that never committed. Files whose time has come are
+    looked at: one that is gone, or that holds what no run put there, has no place here any more.
     """
     since, epoch = manifest.as_of, manifest.epoch
     digests: dict[str, set[str]] = defaultdict(set)
@@ -93,6 +99,9 @@ def unlisted_files(
     for file in previous.unlisted if previous else ():
         sinces[file.key] = file.since, file.epoch
         digests[file.key].update(file.digests)
+    for key, made in spilled.items():
+        sinces.setdefault(key, (since, epoch))
+        digests[key].update(made)
     for key, sha256 in previous.contents.items() if previous else ():
         sinces.setdefault(key, (since, epoch))
         digests[key].add(sha256)
@@ -103,7 +112,7 @@ def unlisted_files(
                 digests[key].add(sha256)
     files = [
         Unlisted(key, *sinces[key], tuple(sorted(digests[key] - {""})))
-        for key in sorted(sinces.keys() - manifest.contents.keys() - set(manifest.gone))
+        for key in sorted(sinces.keys() - manifest.contents.keys())
     ]
     due = [file for file in files if is_older(file.since, since, grace)]
     ours = ordered_map(lambda file: _is_ours(file, target), due, workers=CONCURRENT_REQUESTS)

@@ -3,8 +3,8 @@
     files that no index lists yet ─▶ union index ─▶ changed files, gainers first ─▶ final index ─▶ remove old indexes
 
 The union lists old and new files together. While it is live a URL that moves from one file to another is in both, or in
-the one that has it. A set whose listed files do not change and whose indexes exchange no file needs none: with
-immutable names that is so always, and the site is exactly one release at every moment.
+the one that has it. A set of which no listed file changes, and one index alone, needs none: so it is with immutable
+names as long as one index is enough, and then the site is exactly one release at every moment.
 """
 
 from __future__ import annotations
@@ -42,6 +42,14 @@ class Projection:
     final: tuple[IndexPut, ...]
     gone: tuple[str, ...]
 
+    @property
+    def indexes(self) -> dict[str, set[str]]:
+        """The digests of all indexes that are put, for however long, by key."""
+        digests: dict[str, set[str]] = {}
+        for each in (*self.union, *self.final):
+            digests.setdefault(each.file.key, set()).add(each.file.sha256)
+        return digests
+
     def with_more(self, met: Sequence[PlannedShard]) -> Projection:
         """The same with new files that another run was the first to make."""
         added = tuple(shard for shard in met if shard.action == "added")
@@ -74,9 +82,13 @@ def plan_projection(
     union: list[IndexPut] = []
     spilled: list[str] = []
     for name in dict.fromkeys(index.set for index in wrong):
-        moving = any(shard.set == name and shard.action == "changed" for shard in listed)
         mine = [index for index in indexes.records if index.set == name]
-        further, spill = _union(mine, indexes, old_indexes, target, moving, may_spill)
+        old = [index.key for index in old_indexes if index.set == name]
+        leaving = set(old) - {index.key for index in mine}
+        single = sum(index.set == name for index in wrong) + len(leaving) == 1
+        if single and not any(shard.set == name and shard.action == "changed" for shard in listed):
+            continue
+        further, spill = _union(mine, indexes, old, target, may_spill)
         union += further
         spilled += spill
     by_key = {shard.key: shard for shard in listed}
@@ -140,27 +152,17 @@ def _range(shard: ShardRecord) -> Range | None:
 def _union(
     mine: Sequence[IndexRecord],
     indexes: Indexes,
-    old_indexes: Sequence[IndexRecord],
+    old: Sequence[str],
     target: Store,
-    moving: bool,
     may_spill: Callable[[str], bool],
 ) -> tuple[list[IndexPut], list[str]]:
-    """One set's indexes with what they list now and what they will, and the names of those that are too many.
-
-    moving: whether URLs may move between files that stay listed. Without that, and with no file that moves from one
-    index to another, there is nothing to bridge.
-    """
-    old = [index.key for index in old_indexes if index.set == mine[0].set]
-    if not moving and len(mine) < 2 and len(old) < 2:
-        return [], []
+    """One set's indexes with what they list now and what they will, and the names of those that are too many."""
     etags: dict[str, str | None] = {}
     live: dict[str, Listing] = {}
     for key in dict.fromkeys([*(index.key for index in mine), *old]):
         got = target.get(key)
         etags[key], live[key] = (got[1].etag, listed_by(got[0]) or []) if got else (None, [])
     final = {index.key: listed_by(indexes.files[index.key].body) or [] for index in mine}
-    if not moving and not _exchange(live, final):
-        return [], []
     union, rest = _merged(live, final, mine[0].max_files)
     puts = [IndexPut(index_file(key, entries), etags[key]) for key, entries in union.items()]
     spill, first = [], max(len(mine), len(old)) + 1
@@ -171,12 +173,6 @@ def _union(
             there = _etag(target.head(key))
             puts.insert(0, IndexPut(index_file(key, rest[start : start + mine[0].max_files]), there))
     return puts, spill
-
-
-def _exchange(live: Mapping[str, Listing], final: Mapping[str, Listing]) -> bool:
-    """Whether a file that is listed leaves one index for another."""
-    place = {loc: key for key, entries in live.items() for loc, _ in entries}
-    return any(place.get(loc, key) != key for key, entries in final.items() for loc, _ in entries)
 
 
 def _merged(

@@ -11,7 +11,7 @@ from typing import Protocol
 from sitemap_ops.errors import ConflictError, OutputError
 from sitemap_ops.release.adopt import check_target_is_ours, lasting_guests
 from sitemap_ops.release.complete import complete
-from sitemap_ops.release.history import Before, Owner, find_manifest, read_before
+from sitemap_ops.release.history import Before, Owner, find_manifest, read_before, unless_superseded
 from sitemap_ops.release.index import url_of
 from sitemap_ops.release.left import DEFAULT_RETENTION, Retention
 from sitemap_ops.release.manifest import Manifest, Outcome, ShardRecord
@@ -114,7 +114,8 @@ def publish(
         _check_same(own, shards, indexes)
     plan = make_plan(records, live.shards if live else (), target)
     found = index_heads(indexes, target)
-    check_target_is_ours(found, indexes, before, target, state)
+    with unless_superseded(before, site.site, release, state):
+        check_target_is_ours(found, indexes, before, target, state)
     urls = tuple(url_of(site.files_url, index.key) for index in indexes.records)
     if plan_only:
         return PublishResult(release, False, before.epoch, plan, urls, left_behind(live, indexes.records))

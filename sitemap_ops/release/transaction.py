@@ -16,7 +16,15 @@ from sitemap_ops.errors import ConflictError, SitemapOpsError
 from sitemap_ops.parallel import ordered_map
 from sitemap_ops.release.bodies import Bodies
 from sitemap_ops.release.complete import settle
-from sitemap_ops.release.history import Before, Owner, commit, write_intent, write_manifest, write_projected
+from sitemap_ops.release.history import (
+    Before,
+    Owner,
+    commit,
+    unless_superseded,
+    write_intent,
+    write_manifest,
+    write_projected,
+)
 from sitemap_ops.release.left import Retention, grace_of, idle_bodies, kept_history, lost_intents, unlisted_files
 from sitemap_ops.release.manifest import Current, IndexRecord, Intent, Manifest, Outcome, ShardRecord
 from sitemap_ops.release.plan import CONCURRENT_REQUESTS, Plan, PlannedShard, check_still_right
@@ -98,7 +106,8 @@ class Transaction:
         met = self._prepare(bodies)
         manifest = self._manifest(bodies, projection, lost)
         if any(shard.put for shard in self.plan.shards):  # else the plan's look was a moment ago
-            check_still_right(self.plan, self.target)
+            with unless_superseded(self.before, self.wanted.site, self.wanted.release, self.state):
+                check_still_right(self.plan, self.target)
         key = write_manifest(self.state, manifest)
         current = Current(manifest.site, manifest.epoch, manifest.release, key, manifest.indexes)
         owner = Owner(self.state, current, commit(self.state, self.before, current), manifest.release)
@@ -196,7 +205,8 @@ class Transaction:
             tracked=wanted.tracked,
             history=kept_history(before, wanted.release, wanted.as_of, self.retention),
         )
-        files = unlisted_files(before.manifest, manifest, lost, grace_of(self.retention), self.target)
+        spilled = {key: digests for key, digests in projection.indexes.items() if key in projection.gone}
+        files = unlisted_files(before.manifest, manifest, spilled, lost, grace_of(self.retention), self.target)
         return replace(manifest, unlisted=files, idle=idle_bodies(before.manifest, manifest, bodies.digests))
 
     def _make_public(self, projection: Projection, manifest: Manifest, bodies: Bodies, owner: Owner) -> Done:
@@ -207,22 +217,21 @@ class Transaction:
             sweep(manifest, self._previous, bodies, owner, self.retention)
             owner.check()
         except SitemapOpsError:
-            self._settle_if_overtaken(owner)
+            self._settle_if_overtaken(owner, projection)
             raise
-        put = dict.fromkeys(each.file.key for each in (*projection.union, *projection.final))
         return Done(
             epoch=manifest.epoch,
             indexes_removed=manifest.gone,
-            indexes_put=tuple(put),
+            indexes_put=tuple(projection.indexes),
             uploaded=self.writer.files_sent,
             uploaded_bytes=self.writer.bytes_sent,
             pruned=pruned,
         )
 
-    def _settle_if_overtaken(self, owner: Owner) -> None:
+    def _settle_if_overtaken(self, owner: Owner, projection: Projection) -> None:
         try:
             owner.check()
         except ConflictError:
-            settle(self.wanted.site, self.wanted.release, self.target, self.state)
+            settle(self.wanted.site, self.wanted.release, projection.indexes, self.target, self.state)
         except SitemapOpsError:
             pass  # what went wrong first is what is told
