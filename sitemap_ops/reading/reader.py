@@ -43,8 +43,10 @@ class ElementReader:
         return self._sax.root_stray
 
     def batches(self, chunks: Iterator[bytes]) -> Iterator[Elements]:
-        """All batches of a file, the last one perhaps without rows. Raises Stop as `Sax` does, and where the file goes on
-        and on with what no sitemap has."""
+        """All batches of a file, the last one perhaps without rows.
+
+        Raises Stop as `Sax` does, and where a file goes on and on with what no sitemap has.
+        """
         foreign = long = 0
         for batch in self._batches(chunks):
             yield batch
