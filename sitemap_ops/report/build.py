@@ -93,6 +93,7 @@ def rollback_report(
         "duplicates": 0,
         "rejected": {},
         "changed": {},
+        "links": None,
         "sections": {name: {**judged, "entries": entries} for name, entries in sections.items()},
         "sets": {},
         **_published(published, shards),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from sitemap_ops.errors import GuardError
-from sitemap_ops.release.guards import WHOLE, GuardResult, SectionCount, check, enforce
+from sitemap_ops.release.guards import WHOLE, GuardResult, SectionCount, check, check_sets, enforce
 
 
 @dataclass(frozen=True)
@@ -132,3 +132,15 @@ def test_a_guard_that_failed_stops_with_one_sentence() -> None:
     )
     enforce(results, force=True)
     enforce([result for result in results if result.passed])
+
+
+def test_file_sets_are_compared_too() -> None:
+    """An audience's set that lost too much fails alone; one that is new, or not made any more, is told of."""
+    results = check_sets(Guards(), {"yandex": 79, "baidu": 80, "text": 5}, {"yandex": 100, "baidu": 100, "old": 7})
+    assert failed(results) == [("max_drop", "the file set 'yandex'")]
+    assert [result.told for result in results if not result.passed] == [
+        "The file set 'yandex' had 100 URLs and has 79 now (21.0% fewer), max_drop is 20.0%"
+    ]
+    assert [result.scope for result in results if result.guard == "baseline"] == ["text", "old"]
+    assert check_sets(Guards(), {"yandex": 0}, None) == []
+    assert failed(check_sets(OFF, {"yandex": 0}, {"yandex": 100})) == []
