@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -34,6 +35,8 @@ def session(name: str) -> Iterator[SparkSession]:
 
     Raises UsageError where there is no pyspark or no Java, SitemapOpsError where Spark does not start.
     """
+    # Said at each mapInArrow, which has nothing to do with pandas.
+    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
     try:
         from pyspark import SparkConf
         from pyspark.errors import PySparkException
