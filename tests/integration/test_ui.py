@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 
@@ -14,9 +16,11 @@ from fastapi.routing import APIRoute
 from lxml import html
 
 from sitemap_ops.site import Site
+from sitemap_ops.storage import Headers
 from tests.releases import HOSTILE, archive, audited, run, small_site
 from tests.services.airflow import Airflow, new_airflow
 from tests.services.api_server import ApiServer, api_server
+from tests.services.s3 import REGION, S3Service
 
 pytestmark = [pytest.mark.integration, pytest.mark.airflow]
 
@@ -298,3 +302,31 @@ def test_airflow_lists_the_plugin(ui: Ui) -> None:
     (plugin,) = (each for each in ui.viewer.get("/api/v2/plugins").json()["plugins"] if each["name"] == "sitemap_ops")
     (view,) = plugin["external_views"]
     assert (view["destination"], view["href"], view["url_route"]) == ("nav", "sitemap-ops/", "sitemaps")
+
+
+def test_records_on_s3(tmp_path: Path, s3_service: S3Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A site whose state is on S3 is read by its Airflow connection; one that is missing is named on the page."""
+    from sitemap_ops.airflow.ui.overview import standings
+    from sitemap_ops.airflow.ui.sites import ListedSite
+
+    site = small_site(tmp_path)
+    report = run(site, 1, 10)
+    bucket = s3_service.create_bucket()
+    store = s3_service.store(bucket, "private")
+    for file in (path for path in (tmp_path / "state").rglob("*") if path.is_file()):
+        store.upload(file, file.relative_to(tmp_path / "state").as_posix(), Headers("application/octet-stream"))
+    connection = {
+        "conn_type": "aws",
+        "login": s3_service.access_key,
+        "password": s3_service.secret_key,
+        "extra": {"endpoint_url": s3_service.endpoint_url, "region_name": REGION},
+    }
+    monkeypatch.setenv("AIRFLOW_CONN_UI_S3", json.dumps(connection))
+    readable, missing = (
+        ListedSite(DAG_ID, "shop", site.base_url, f"s3://{bucket}/private/", conn_id, False, None)
+        for conn_id in ("ui_s3", "ui_not_there")
+    )
+    found, told = standings([readable, missing])
+    assert found.standing and found.standing.release == report["release"]
+    assert readable.archive().manifest(report["release"]) is not None
+    assert "There is no Airflow connection 'ui_not_there'" in told.problem
