@@ -45,6 +45,7 @@ SPARK := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-d
 test-full: $(READY)
 	@.ci/system-packages
 	@$(SPARK)
+	$(BIN)/python -m pytest -q tests/integration/test_spark.py -m "not full"
 	$(BIN)/python -m pytest -q -m full
 
 bench: $(READY)

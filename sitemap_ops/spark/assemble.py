@@ -58,6 +58,8 @@ def assemble(site: Site, run: Run, connections: Connections, progress: Progress 
         measured, layout = measure(ordered, derive, len(site.sections))
         progress("shards", 0, staged)
         shards = make_shards(ordered, partitions, ShardWriter(site, derive, run["work"]), layout)
+        ordered.unpersist()
+        rows.unpersist()
         survivors: Counter[int] = sum((each.entries for each in measured), Counter())
         sections = [
             each.summary(section.name, as_of, read) for each, section in zip(tallies, site.sections, strict=True)

@@ -1,14 +1,18 @@
-"""Cuts from a few candidates are the Sharder's cuts; without Spark."""
+"""What the Spark engine does by itself, without Spark: cuts from a few candidates, and a partition's key ranges."""
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sitemap_ops.sharding import Piece, Sharder
 from sitemap_ops.spark.cuts import FACTOR, Cut, Part, Unproven, candidates, cuts, threshold_of
+from sitemap_ops.spark.ranges import key_ranges
 
 
 def sharders_cuts(hashes: np.ndarray, lengths: np.ndarray, max_entries: int, max_bytes: int) -> list[Cut]:
@@ -76,3 +80,17 @@ def test_a_thousandth_of_the_entries_is_enough(limits: tuple[int, int]) -> None:
         parts.append(candidates(hashes[part], lengths[part], threshold))
     assert cuts(parts, *limits) == sharders_cuts(hashes, lengths, *limits)
     assert sum(len(part.hashes) for part in parts) < 0.01 * len(hashes)
+
+
+@given(st.lists(st.integers(0, 12), max_size=60), st.lists(st.integers(0, 60), max_size=6), st.integers(1, 9))
+@settings(deadline=None)
+def test_key_ranges_keep_rows_and_part_no_loc(numbers: list[int], bounds: list[int], rows: int) -> None:
+    """Issue 5 item 4: however Spark batches a sorted partition, its ranges have all rows in order, and no loc twice."""
+    locs = [f"https://a.example/{number:02}" for number in sorted(numbers)]
+    whole = pa.table({"loc": pa.array(locs, pa.string())})
+    starts = [0, *sorted(min(bound, len(locs)) for bound in bounds), len(locs)]
+    batches = [whole.slice(a, b - a).to_batches() for a, b in pairwise(starts)]
+    found = [each["loc"].to_pylist() for each in key_ranges([one for part in batches for one in part], rows)]
+    assert [loc for each in found for loc in each] == locs
+    assert all(found)
+    assert all(one[-1] < two[0] for one, two in pairwise(found))
