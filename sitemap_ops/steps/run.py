@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable
 from dataclasses import asdict
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sitemap_ops.connections import Connections, EnvironmentConnections
@@ -18,6 +19,10 @@ Progress = Callable[[str, int, int | None], None]
 """Told what is being worked on, how much of it is done, and of how much (None: unknown)."""
 
 Run = dict[str, Any]
+
+ABANDONED_AFTER = timedelta(days=7)
+_INSTANT = "%Y%m%dT%H%M%SZ"
+_RELEASE_ID = re.compile(r"(\d{8}T\d{6}Z-[0-9a-f]{8})/")
 
 
 def no_progress(what: str, done: int, total: int | None) -> None:
@@ -48,7 +53,7 @@ def prepare(site: Site, *, run_id: str, as_of: datetime, connections: Connection
 def release_id(site: Site, run_id: str, as_of: datetime) -> str:
     """What the release of a run is called: its instant, so that names sort by time, and a part of the run's own."""
     suffix = hashlib.sha256(f"{site.site}\n{run_id}".encode()).hexdigest()[:8]
-    return f"{as_of.astimezone(UTC):%Y%m%dT%H%M%SZ}-{suffix}"
+    return f"{as_of.astimezone(UTC):{_INSTANT}}-{suffix}"
 
 
 def instant_of(run: Run) -> datetime:
@@ -60,6 +65,17 @@ def workspace_of(site: Site, run: Run, connections: Connections) -> Workspace:
 
 
 def cleanup(site: Site, run: Run, connections: Connections) -> None:
-    """Remove the run's staging files; for after a run that is done with."""
-    with workspace_of(site, run, connections) as workspace:
-        workspace.remove()
+    """Remove the run's staging files; for after a run that is done with. Those of runs that were cut off long before
+    it, and that nobody has tried again since, go too."""
+    folder = f"{site.work}{site.site}/"
+    for name in sorted({run["release"], *_abandoned(site, folder, instant_of(run), connections)}):
+        with Workspace(f"{folder}{name}/", connections, site.aws_conn_id) as workspace:
+            workspace.remove()
+
+
+def _abandoned(site: Site, folder: str, as_of: datetime, connections: Connections) -> set[str]:
+    """The runs whose staging files are older than ABANDONED_AFTER."""
+    store = open_store(folder, connections, aws_conn_id=site.aws_conn_id)
+    names = {match[1] for each in store.list() if (match := _RELEASE_ID.match(each.key))}
+    oldest = f"{as_of - ABANDONED_AFTER:{_INSTANT}}"
+    return {name for name in names if name < oldest}

@@ -10,7 +10,7 @@ import pytest
 
 from sitemap_ops.errors import ConflictError, GuardError, TargetError, UsageError
 from sitemap_ops.site import Site
-from sitemap_ops.steps import assemble, extract, prepare, publish
+from sitemap_ops.steps import assemble, cleanup, extract, prepare, publish
 from sitemap_ops.steps.releases import adopt, rebuild_state, releases, rollback
 from sitemap_ops.storage.folder import FolderStore
 from tests.stepping import AS_OF, CONNECTIONS, TWO_SECTIONS, files_of, locs, make_site, run_all
@@ -148,6 +148,19 @@ def test_releases_rollback_and_what_follows(tmp_path: Path) -> None:
     assert "https://a.example/more" in locs(tmp_path)
     with pytest.raises(UsageError, match="has no release 'x'"):
         rollback(site, "x", CONNECTIONS)
+
+
+def test_staging_of_runs_that_were_cut_off_is_swept_up(tmp_path: Path) -> None:
+    """Issue 4, item 6: temporary files are cleaned up, a killed run's too, once nobody can be about to try it again."""
+    site = make_site(tmp_path)
+    killed, recent = begin(site, 1)[0], begin(site, 29)[0]
+    (tmp_path / "work/shop/mine").mkdir()
+    (tmp_path / "work/shop/mine/notes.txt").write_text("kept")
+    run = begin(site, 30)[0]
+    cleanup(site, run, CONNECTIONS)
+    left = {path.name for path in (tmp_path / "work/shop").iterdir()}
+    assert left == {"mine", recent["release"]}
+    assert killed["release"] not in left
 
 
 def test_a_forced_release_is_listed_as_such(tmp_path: Path) -> None:
