@@ -7,10 +7,11 @@ run only where the run is tried again, which shows in the object's ETag or size.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar, cast
 
 from sitemap_ops.errors import TargetError
 from sitemap_ops.parallel import ordered_map
@@ -97,6 +98,9 @@ class ShardChange:
         return (self.new.entries if self.new else 0) - (self.old.entries if self.old else 0)
 
 
+Figures = TypeVar("Figures", Outcome, Audited)
+
+
 class Archive:
     """The records of one site in its `state`. Every method raises TargetError where they can't be read."""
 
@@ -139,10 +143,8 @@ class Archive:
 
     def audits(self, limit: int) -> list[Audited]:
         """The newest audits, newest first; their names start with their instants."""
-        keys = sorted((stored.key for stored in self._state.list("audits/")), reverse=True)[:limit]
-        names = [key.removeprefix("audits/").removesuffix(".json") for key in keys]
-        reports = ordered_map(self.audit, names, workers=READERS)
-        return [_audited(name, report) for name, report in zip(names, reports, strict=True) if report]
+        newest = sorted(self._state.list("audits/"), key=lambda stored: stored.key, reverse=True)[:limit]
+        return list(ordered_map(partial(self._listed_report, _audited), newest, workers=READERS))
 
     def audit(self, name: str) -> Report | None:
         """The report of an audit; None where there is none by that name."""
@@ -170,23 +172,24 @@ class Archive:
             if report is None:
                 return _of_record(past)
             _remember(name, _of_report(report))
-        return _remembered[name]
+        return cast(Outcome, _remembered[name])
 
     def _listed(self, folders: Sequence[str], limit: int) -> list[Outcome]:
         """A release's id starts with its instant, so that ids sort by time."""
         found = [stored for folder in folders for stored in self._state.list(f"{folder}/")]
         reports = [stored for stored in found if stored.key.endswith("/report.json")]
-        newest = sorted(reports, key=lambda stored: stored.key.split("/")[1], reverse=True)
-        return list(ordered_map(self._unreleased, newest[:limit], workers=READERS))
+        newest = sorted(reports, key=lambda stored: stored.key.split("/")[1], reverse=True)[:limit]
+        read = partial(self._listed_report, lambda _, report: _of_report(report))
+        return list(ordered_map(read, newest, workers=READERS))
 
-    def _unreleased(self, stored: Stored) -> Outcome:
+    def _listed_report(self, figures: Callable[[str, Report], Figures], stored: Stored) -> Figures:
         name = (self._state.uri, stored.key, stored.etag, stored.size)
         if name not in _remembered:
             report = self._read(stored.key)
             if report is None:
                 raise TargetError(f"{self._state.uri}{stored.key} was removed while it was being read: try again.")
-            _remember(name, _of_report(report))
-        return _remembered[name]
+            _remember(name, figures(stored.key, report))
+        return cast(Figures, _remembered[name])
 
     def _read(self, key: str) -> Report | None:
         found = self._state.get(key)
@@ -201,13 +204,13 @@ class Archive:
         raise TargetError(f"{self._state.uri}{key} is no report that this version can read: update it, or restore it.")
 
 
-_remembered: dict[tuple[str | int, ...], Outcome] = {}
+_remembered: dict[tuple[str | int, ...], Outcome | Audited] = {}
 
 
-def _remember(name: tuple[str | int, ...], outcome: Outcome) -> None:
+def _remember(name: tuple[str | int, ...], figures: Outcome | Audited) -> None:
     if len(_remembered) >= _MAX_REMEMBERED:
         _remembered.clear()
-    _remembered[name] = outcome
+    _remembered[name] = figures
 
 
 def compare(old: Manifest, new: Manifest) -> list[ShardChange]:
@@ -242,9 +245,15 @@ def _of_report(report: Report) -> Outcome:
     )
 
 
-def _audited(name: str, report: Report) -> Audited:
-    pages = report["pages"]["asked"]
-    return Audited(name, report["started"], report["files"], report["urls"], pages, report["totals"])
+def _audited(key: str, report: Report) -> Audited:
+    return Audited(
+        name=key.removeprefix("audits/").removesuffix(".json"),
+        started=report["started"],
+        files=report["files"],
+        urls=report["urls"],
+        pages=report["pages"]["asked"],
+        totals=report["totals"],
+    )
 
 
 def _of_record(past: Past) -> Outcome:

@@ -11,7 +11,7 @@ from sitemap_ops.errors import TargetError
 from sitemap_ops.report import urls
 from sitemap_ops.report.archive import compare
 from sitemap_ops.steps.releases import rollback
-from tests.releases import CONNECTIONS, archive, run, small_site
+from tests.releases import CONNECTIONS, archive, audited, run, small_site
 
 
 def test_site_without_a_run(tmp_path: Path) -> None:
@@ -82,6 +82,21 @@ def test_a_stopped_run_is_told_until_one_publishes(tmp_path: Path) -> None:
     assert standing.stopped and standing.stopped.run_id == "scheduled__day-2"
     run(site, 3, 11)
     assert archive(site).standing().stopped is None
+
+
+def test_audits_newest_first(tmp_path: Path) -> None:
+    """The audits that are kept, with how much each found; one by its name is whole."""
+    site = small_site(tmp_path)
+    name = audited(site)
+    older = tmp_path / "state/audits/20251101T030000Z-bbbbbbbb.json"
+    older.write_text((tmp_path / "state/audits" / f"{name}.json").read_text())
+    found = archive(site).audits(9)
+    assert [each.name for each in found] == [name, older.stem]
+    assert (found[0].pages, found[0].files, found[0].totals["error"]) == (42, 1, 2)
+    assert archive(site).audits(1) == found[:1]
+    whole = archive(site).audit(name)
+    assert whole and whole["totals"] == found[0].totals
+    assert archive(site).audit("nothing") is None
 
 
 def test_retried_run_is_read_anew(tmp_path: Path) -> None:
