@@ -44,7 +44,7 @@ def assemble(site: Site, run: Run, connections: Connections, progress: Progress 
     started = time.monotonic()
     as_of, sets = instant_of(run), file_sets(site)
     policy = policy_of(site, robots_text(site, connections))
-    with workspace_of(site, run, connections) as workspace, session(f"sitemap-ops {site.site}") as spark, _told():
+    with workspace_of(site, run, connections) as workspace, session(f"sitemap-ops {site.site}") as spark, told():
         rows = _kept(cleaned(spark, Cleaner(site, policy, as_of, run["work"]), connections))
         progress("read", 0, None)
         tallies = _tallies(rows, site)
@@ -110,7 +110,7 @@ _OWN = re.compile(r"^(?:pyspark\.errors\S*: )?sitemap_ops\.errors\.(\w+): (.+)$"
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def told() -> Iterator[None]:
     """A failed job as this project's own error: an executor's sentence where it has one."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException

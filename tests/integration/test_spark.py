@@ -25,8 +25,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from sitemap_ops import spark
-from sitemap_ops.errors import SourceError, UsageError
+from sitemap_ops.errors import SourceError, TargetError, UsageError
 from sitemap_ops.site import load_site
+from sitemap_ops.spark.assemble import told
 from sitemap_ops.steps import assemble, extract, prepare, publish
 from tests.services.process import running
 from tests.services.shared import ROOT, missing, shared
@@ -185,6 +186,17 @@ def test_what_it_cannot_do_is_said(session: Any, tmp_path: Path) -> None:
         made(tmp_path, "spark", SITE.replace("    images: image\n", "    alternates: {en: url}\n"))
     with pytest.raises(UsageError, match="leave track out"):
         made(tmp_path, "spark", SITE.replace("    images: image\n", "    track: [title]\n"))
+
+
+def test_an_executors_own_words_reach_the_user(session: Any) -> None:
+    """No traceback of Java or Python where a task fails with an error of this project's own."""
+
+    def full_disk(batches: Any) -> Iterator[Any]:
+        raise TargetError("The disk is full: make room.")
+        yield
+
+    with pytest.raises(TargetError, match=r"^The disk is full: make room\.$"), told():
+        session.range(1).mapInArrow(full_disk, "id long").collect()
 
 
 MILLION = """\
