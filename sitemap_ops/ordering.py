@@ -44,7 +44,7 @@ BATCH_ROWS = 4_096
 """Rows a run gives back at a time: what each of all runs keeps in memory while ranges are taken from them."""
 
 FEW_VALUES = ("changefreq", "priority")
-"""Columns that runs hold as dictionaries."""
+"""Columns that are dictionaries from the first sort on."""
 
 _SMALLEST = b"smallest"
 """Under this key a run's schema lists the first loc and the number of rows of each batch, as JSON."""
@@ -59,9 +59,9 @@ def distinct(entries: pa.Table) -> pa.Table:
 
     entries: ENTRY_SCHEMA, `section` (int32), and what else a site's entries carry. Which one survives does not depend
     on the input's order (DESIGN 5): the earliest section, then the newest lastmod (none is last), then the smallest by
-    rendered bytes.
+    rendered bytes. FEW_VALUES come back as dictionaries.
     """
-    entries = entries.combine_chunks()
+    entries = _with_dictionaries(entries.combine_chunks())
     if not entries.num_rows:
         return entries
     loc = entries["loc"].chunk(0)
@@ -72,6 +72,12 @@ def distinct(entries: pa.Table) -> pa.Table:
         lost = _lost(entries.take(pa.array(order[places])), np.cumsum(~again[places]))
         order = np.delete(order, places[lost])
     return entries.take(pa.array(order))
+
+
+def _with_dictionaries(entries: pa.Table) -> pa.Table:
+    for name in FEW_VALUES:
+        entries = entries.set_column(entries.schema.get_field_index(name), name, pc.dictionary_encode(entries[name]))
+    return entries
 
 
 def _equal_the_one_before(strings: pa.Array, order: np.ndarray) -> np.ndarray:
@@ -121,9 +127,6 @@ def _rendered(entries: pa.Table) -> list[bytes]:
 
 def write_run(entries: pa.Table, path: Path) -> None:
     """Entries as `distinct` gives them, as a run."""
-    for name in [name for name in FEW_VALUES if name in entries.column_names]:
-        place = entries.schema.get_field_index(name)
-        entries = entries.set_column(place, name, entries[name].combine_chunks().dictionary_encode())
     batches = entries.to_batches(BATCH_ROWS)
     smallest = [(batch["loc"][0].as_py(), batch.num_rows) for batch in batches]
     schema = entries.schema.with_metadata({_SMALLEST: json.dumps(smallest)})
