@@ -1,7 +1,7 @@
 """Tracked lastmod: when a page of a source without dates last changed, from what its tracked columns held before.
 
-Each release keeps a fingerprint of every tracked page, sorted by loc, and the next one is joined with it by key range. A
-page has no lastmod until a change was seen; from then on it is the `as_of` of that run (P-10: never a guess). Records
+Each release keeps a fingerprint of every tracked page, sorted by loc, and the next one is joined with it by key range.
+A page has no lastmod until a change was seen; from then on it is the `as_of` of that run (P-10: never a guess). Records
 belong to their release: one that failed or was rolled back takes what it saw with it.
 """
 
