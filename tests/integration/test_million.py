@@ -57,8 +57,8 @@ def contents(folder: Path) -> dict[str, str]:
 
 
 def test_exact_and_stable(inventory: Path, tmp_path: Path) -> None:
-    """C-72: exactly the generator's number of unique URLs in under 1 GiB; building again uploads nothing and changes no byte,
-    also with the rows shuffled."""
+    """C-72: exactly the generator's number of unique URLs in under 1 GiB; building again uploads nothing and changes no
+    byte, also with the rows shuffled."""
     meta = json.loads(Path(f"{inventory}.meta.json").read_text())
     report = build(tmp_path, inventory, "[utm_*, gclid, fbclid]")
     assert report["entries"] == meta["unique"]

@@ -40,7 +40,7 @@ sections = st.lists(st.tuples(st.integers(0, 10**6), st.integers(1, 30)), max_si
 @given(sections, st.integers(1, 20), st.integers(30, 200))
 @settings(deadline=None)
 def test_limits_and_completeness(section: list[tuple[int, int]], max_entries: int, max_bytes: int) -> None:
-    """C-68, P-30, P-31: no shard is over either limit, none is empty, and together they hold every entry once, in order."""
+    """C-68, P-30, P-31: no shard is over either limit, none is empty; together they hold every entry once, in order."""
     locs = [f"https://a.example/{number}" for number, _ in section]
     sizes = [size for _, size in section]
     whole = piece(locs, sizes)
