@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -22,6 +21,7 @@ from sitemap_ops.release.manifest import Manifest
 from sitemap_ops.release.publish import PublishResult, ReleaseSet, RenderedShard
 from sitemap_ops.release.publish import publish as publish_release
 from sitemap_ops.report.build import Report, build_report
+from sitemap_ops.report.keep import keep_report
 from sitemap_ops.report.scope import robots_lines, scope_findings
 from sitemap_ops.site import Site
 from sitemap_ops.steps.assemble import REJECTS
@@ -32,7 +32,6 @@ from sitemap_ops.storage import Headers, Store, open_store
 from sitemap_ops.storage.probe import check_stores
 from sitemap_ops.workspace import Workspace
 
-REPORT_HEADERS = Headers("application/json")
 REJECTS_HEADERS = Headers("application/gzip")
 
 
@@ -203,6 +202,5 @@ def _keep(report: Report, workspace: Workspace, state: Store) -> str:
     """Store the report and the rejects; gives the folder's URI. What was not published is no release: it lies apart."""
     folder = f"{_FOLDERS[report['outcome']]}/{report['release']}/"
     state.upload(workspace.fetch(REJECTS), f"{folder}{REJECTS}", REJECTS_HEADERS)
-    body = json.dumps(report, indent=2, ensure_ascii=False).encode()
-    state.put(f"{folder}report.json", body, REPORT_HEADERS)
+    keep_report(report, folder, state)
     return f"{state.uri}{folder}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -16,10 +15,10 @@ from sitemap_ops.release import rollback as rolling_back
 from sitemap_ops.release.history import RELEASES, read_before
 from sitemap_ops.release.publish import instant_of
 from sitemap_ops.report.build import rollback_report
+from sitemap_ops.report.keep import keep_report
 from sitemap_ops.site import Site
-from sitemap_ops.steps.publish import REPORT_HEADERS, after_publish, release_sets, stores_of
+from sitemap_ops.steps.publish import after_publish, release_sets, stores_of
 from sitemap_ops.steps.run import Progress, no_progress, release_id
-from sitemap_ops.storage import Store
 from sitemap_ops.storage.probe import check_stores
 
 
@@ -66,7 +65,7 @@ def rollback(
         timings={"rollback": round((now - started).total_seconds(), 3)},
     )
     report["findings"] += after_publish(site, connections, result, target, state)
-    _keep(state, report)
+    keep_report(report, f"{RELEASES}{report['release']}/", state)
     return report
 
 
@@ -119,8 +118,3 @@ class _Named:
     def of(cls, site: Site, what: str, as_of: datetime) -> _Named:
         run_id = f"{what}__{as_of.isoformat()}__{uuid4().hex[:8]}"
         return cls(release_id(site, run_id, as_of), run_id, instant_of(as_of))
-
-
-def _keep(state: Store, report: dict[str, Any]) -> None:
-    body = json.dumps(report, indent=2, ensure_ascii=False).encode()
-    state.put(f"{RELEASES}{report['release']}/report.json", body, REPORT_HEADERS)
