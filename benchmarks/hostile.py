@@ -26,7 +26,7 @@ def main() -> int:
         print(
             f"{command}: {len(found)} files, at most {slowest.cpu:.2f} s of CPU and {largest.growth:.0f} MiB of growth"
         )
-        for one in sorted(found, key=lambda one: -one.cpu)[:worst]:
+        for one in sorted(found, key=lambda one: -max(one.cpu, one.growth / 50))[:worst]:
             print(f"  {one.cpu:5.2f} s {one.growth:5.0f} MiB  {one.name}")
     return 0
 

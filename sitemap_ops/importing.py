@@ -26,7 +26,7 @@ from sitemap_ops.reading.record import safe
 if TYPE_CHECKING:
     from sitemap_ops.connections import Connections
 
-WRITTEN_BYTES = 8 << 20
+WRITTEN_BYTES = 4 << 20
 """What is written at once: values may be of any length."""
 PARSERS: Mapping[str, Callable[[pd.Series], pd.DataFrame]] = {
     "changefreq": parse_changefreq,

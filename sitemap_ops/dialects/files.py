@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 MAX_FILES = PROFILES["core"].limits.max_files_per_index
 MAX_DEPTH = 2
 """An index, and indexes that it lists: P-35 allows no nesting, but there is some."""
-MAX_ITEMS = 100_000
-"""Items of a feed: twice what a sitemap may list, and far more than feeds have."""
+MAX_ITEMS = 50_000
+"""Items of a feed: what a sitemap may list, and far more than feeds have."""
 MAX_WITHOUT_LOC = 50_000
 """Entries of one file that have no loc: more are no sitemap."""
 

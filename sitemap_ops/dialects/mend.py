@@ -25,15 +25,17 @@ USUAL_PREFIXES = {ours.rstrip(":"): uri for uri, ours in NAMESPACES.items() if o
 REPLACEMENT = "\ufffd"
 MAX_PREFIXES = 100
 """Undeclared ones of a file: no sitemap has a tenth of them."""
-MAX_SECTIONS = 300_000
-"""Comments, instructions and intricate CDATA of a file: six for each page that a sitemap may hold."""
-MAX_REFERENCES = 500_000
-"""References that take a look each: those of a file's usual few characters are replaced together."""
+MAX_SECTIONS = 250_000
+"""Comments, instructions and intricate CDATA of a file: five for each page that a sitemap may hold."""
+MAX_REFERENCES = 400_000
+"""References to other characters than XML's five and plain numbers: eight for each page."""
 FEW = 100
 
 _OPENING = re.compile(rb"<(?:!--|!\[CDATA\[|\s{0,8}\?)")
 _INTRICATE = re.compile(rb"<!\[CDATA\[[^<>&\]]*+(?!\]\]>)")
 _CLOSING = {b"<!--": b"-->", b"<![CDATA[": b"]]>"}
+_UNUSUAL_TAG = re.compile(r"<(?!/?(?:url|loc|lastmod|changefreq|priority|sitemap)>)")
+"""Most have none: then there is nothing to mend about tags."""
 _SPACED_TAG = re.compile(r"<(?:\s{1,8}(/?)\s{0,8}|(/)\s{1,8})(?=[A-Za-z_])")
 _CAPITAL_TAG = re.compile(r"(</?(?:[A-Za-z_][\w.-]{0,40}:)?)([a-z]{0,16}[A-Z][A-Za-z]{0,16})(?=[\s/>])")
 _NAMED = r"#[0-9]{1,8}|#[xX][0-9A-Fa-f]{1,8}|[A-Za-z][A-Za-z0-9]{1,31}"
@@ -130,9 +132,10 @@ def _characters(piece: bytes, repairs: Counter[str]) -> str:
     if len(piece.translate(None, _CONTROLS)) < len(piece) or b"\xef\xbf" in piece:
         text, controls = _CONTROL.subn(REPLACEMENT, text)
         repairs["control-character"] += controls
-    text, spaced = _SPACED_TAG.subn(lambda match: "</" if match[1] or match[2] else "<", text)
-    repairs["tag-space"] += spaced
-    text = _CAPITAL_TAG.sub(lambda match: _lower(match, repairs), text)
+    if _UNUSUAL_TAG.search(text):
+        text, spaced = _SPACED_TAG.subn(lambda match: "</" if match[1] or match[2] else "<", text)
+        repairs["tag-space"] += spaced
+        text = _CAPITAL_TAG.sub(lambda match: _lower(match, repairs), text)
     text, bare = _BARE_AMPERSAND.subn("&amp;", text)
     repairs["bare-ampersand"] += bare
     return text
@@ -151,18 +154,18 @@ class _References:
 
     def __init__(self, repairs: Counter[str]) -> None:
         self._repairs = repairs
-        self._looked_at = 0
+        self._found = 0
 
     def resolve(self, text: str) -> str:
         found = Counter(_OTHER_REFERENCE.findall(text))
+        self._found += found.total()
+        if self._found > MAX_REFERENCES:
+            raise Stop("too-big-item", message=f"There are more than {MAX_REFERENCES:,} references to characters.")
         meant = {name: self._meaning(name, count) for name, count in found.items()}
         if len(meant) <= FEW:
             for name, meaning in meant.items():
                 text = text.replace(f"&{name};", meaning)
             return text
-        self._looked_at += found.total()
-        if self._looked_at > MAX_REFERENCES:
-            raise Stop("too-big-item", message=f"There are more than {MAX_REFERENCES:,} references to characters.")
         return _OTHER_REFERENCE.sub(lambda match: meant[match[1]], text)
 
     def _meaning(self, name: str, count: int) -> str:
@@ -247,7 +250,7 @@ class _Prefixes:
 
     def bound(self, piece: str) -> str:
         """The piece without prefixes that no root declares."""
-        unbound = self._undeclared(piece) - self.to_bind.keys()
+        unbound = self._undeclared(piece) - self.to_bind.keys() if _UNUSUAL_TAG.search(piece) else None
         if not unbound:
             return piece
         return _TAG_PREFIX.sub(lambda tag: tag[1] + tag[2] + ("." if tag[2] in unbound else ":"), piece)

@@ -140,7 +140,7 @@ def _tags(texts: list[str], prefixes: dict[str, str], names: Names) -> _Tags | N
         if prefix not in prefixes or named is None or (match[1] and (named or match[4])):
             return None
         step.append(CLOSES if match[1] else BOTH if match[4] else OPENS)
-        code.append(names[prefixes[prefix], local])
+        code.append(names[f"{prefixes[prefix]} {local}" if prefixes[prefix] else local])
         attributes.append(named)
     attributed = np.array([bool(named) for named in attributes])
     return _Tags(np.array(step, np.int8), np.array(code, np.int32), attributed, attributes)

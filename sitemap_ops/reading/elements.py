@@ -49,8 +49,8 @@ MAX_NAMES = 10_000
 MAX_NAME_CHARS = 1_000
 
 
-class Names(dict[tuple[str, str], int]):
-    """(namespace, local name) -> the code of our own name for a tag; made when first seen.
+class Names(dict[str, int]):
+    """A tag's name as expat gives it ("namespace local") -> the code of our own name for it; made when first seen.
 
     Raises Stop `too-big-item` for a name, or a number of names, that no sitemap has.
     """
@@ -61,9 +61,9 @@ class Names(dict[tuple[str, str], int]):
         self.list: list[str] = []
         self._codes: dict[str, int] = {}
 
-    def __missing__(self, key: tuple[str, str]) -> int:
-        namespace, local = key
-        if len(namespace) + len(local) > MAX_NAME_CHARS:
+    def __missing__(self, key: str) -> int:
+        namespace, _, local = key.rpartition(" ")
+        if len(key) > MAX_NAME_CHARS:
             raise Stop("too-big-item", message="A tag's name or namespace is longer than any sitemap needs.")
         if len(self) >= MAX_NAMES:
             raise Stop("too-big-item", message=f"There are more than {MAX_NAMES:,} different tags.")

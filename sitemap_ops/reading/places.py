@@ -79,6 +79,9 @@ class Files(Protocol):
     def exists(self, name: str) -> bool:
         """Whether there is one of that name; a name may be anything."""
 
+    def may_hold(self, folder: str) -> bool:
+        """Whether there may be any in a folder, told soon: "" or a name that ends in "/"."""
+
     def open(self, name: str) -> tuple[Iterator[bytes], Mapping[str, str] | None]: ...
 
     def show(self, name: str) -> str: ...
@@ -94,13 +97,13 @@ class Folder:
         return [path.relative_to(self.root).as_posix() for path in sorted(self.root.rglob("*")) if path.is_file()]
 
     def exists(self, name: str) -> bool:
-        folder, slash, _ = name.partition("/")
-        if slash and folder not in self._folders:
-            return False
         return is_key(name) and os.path.isfile(f"{self.root}/{name}")  # noqa: PTH113 - an index may list 50,000
 
     def open(self, name: str) -> tuple[Iterator[bytes], Mapping[str, str] | None]:
         return self._read(self.root / name), None
+
+    def may_hold(self, folder: str) -> bool:
+        return not folder or folder.partition("/")[0] in self._folders
 
     def show(self, name: str) -> str:
         return str(self.root / name)
@@ -134,6 +137,9 @@ class Objects:
 
     def exists(self, name: str) -> bool:
         return is_key(name) and self.store.head(name) is not None
+
+    def may_hold(self, folder: str) -> bool:
+        return True
 
     def open(self, name: str) -> tuple[Iterator[bytes], Mapping[str, str] | None]:
         stored = self.store.head(name)
@@ -199,12 +205,25 @@ class Tree:
         if self.base_url is not None and loc.startswith(base):
             candidates = [unquote(loc.removeprefix(base).partition("?")[0])]
         else:
-            folder = index.rpartition("/")[0]
-            tail = "/".join(path_of(loc).rsplit("/", MAX_TAIL)[-MAX_TAIL:])
-            segments = [part for part in unquote(tail).split("/") if part not in ("", ".", "..")]
-            tails = ["/".join(segments[at:]) for at in range(len(segments))]
-            candidates = [f"{folder}/{tail}" if folder else tail for tail in tails]
+            head, _, name = path_of(loc).rpartition("/")
+            folders = self._beside.get((index, head))
+            if folders is None:
+                folders = self._beside[index, head] = self._tails(index, head)
+            candidates = [folder + unquote(name) for folder in folders]
         return next(filter(self.files.exists, candidates), None)
+
+    @cached_property
+    def _beside(self) -> dict[tuple[str, str], list[str]]:
+        """By index and the folder of a listed address: where the file may be. An index lists 50,000 of one folder."""
+        return {}
+
+    def _tails(self, index: str, head: str) -> list[str]:
+        """The tails of an address's folder, longest first, below the index's own."""
+        start = index.rpartition("/")[0]
+        tail = "/".join(head.rsplit("/", MAX_TAIL)[-MAX_TAIL:])
+        segments = [part for part in unquote(tail).split("/") if part not in ("", ".", "..")]
+        below = ["/".join([*filter(None, [start]), *segments[at:], ""]) for at in range(len(segments) + 1)]
+        return [folder for folder in below if self.files.may_hold(folder)]
 
     def robots(self) -> Robots | None:
         if not self.files.exists("robots.txt"):

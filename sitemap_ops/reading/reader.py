@@ -18,8 +18,8 @@ from sitemap_ops.reading.stop import Stop
 BLOCK_BYTES = 1_048_576
 BATCH_ROWS, BATCH_BYTES = 65_536, 2 * BLOCK_BYTES
 FEED_BYTES = 65_536
-MAX_FOREIGN = 400_000
-"""Elements of no protocol or extension that we know: eight for each page that a sitemap may hold."""
+MAX_FOREIGN = 250_000
+"""Elements of no protocol or extension that we know: five for each page that a sitemap may hold."""
 _CLOSING = {"urlset": b"</url>", "sitemapindex": b"</sitemap>"}
 _RAW_QUOTE = re.compile(rb"<loc>([^<'\">]*+['\">][^<]*+)<")
 RAW_EXAMPLES = 5

@@ -154,10 +154,9 @@ class Sax:
             if not self._attribute_names.issuperset(attributes):
                 self._limit(self._attribute_names, attributes, "attributes")
         opened.append(row)
-        namespace, _, local = name.rpartition(" ")
-        self._tag.append(self.names[namespace, local])
+        self._tag.append(self.names[name])
         self._depth.append(len(opened))
-        self._line.append(self.line)
+        self._line.append(self._parser.CurrentLineNumber + self.skipped_lines)
         self._text.append("")
         if len(opened) > MAX_DEPTH:
             raise Stop("too-deep", line=self.line)

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from sitemap_ops.reading.origins import DEFAULT_PORT, START, Origin, a_label, origin, split_port
 
-MAX_AUTHORITIES = 1_000
+MAX_AUTHORITIES = 256
 MAX_AUTHORITY_CHARS = 1_000
 """A host has 253."""
 _ODD_IPV4 = re.compile(r"(0x[0-9a-f]*|\d+)(\.(0x[0-9a-f]*|\d+)){0,3}\.?", re.IGNORECASE)
@@ -19,7 +19,7 @@ _ASCII_HOST = re.compile(r"[a-z0-9_.-]*", re.IGNORECASE)
 
 
 class Origins:
-    """The origins of a file's URLs. Only the first 1,000 different authorities are looked at closely.
+    """The origins of a file's URLs. Only the first 256 different authorities are looked at closely.
 
     A file that has more is at fault anyway, and IDNA takes its time: further ones are told by their letters.
     """

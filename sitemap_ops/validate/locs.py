@@ -113,13 +113,17 @@ def trimmed(column: Column, record: Record) -> Column:
 
 
 def judge_locs(column: Column, record: Record, site: Site) -> Column:
-    """Judge the locs of a batch; returns them trimmed. Empty ones are the caller's (`loc-missing`)."""
+    """Judge the locs of a batch; returns them trimmed. Empty ones are the caller's (`loc-missing`).
+
+    What has twice the length that a URL may have is said to be too long, and looked at no closer.
+    """
     unclean = ~column.matches(CLEAN)
     if unclean.any() and (padded := column.where(unclean)) is not trimmed(padded, record):
         column = Column(pc.utf8_trim_whitespace(column.text), column.line, column.entry)
     size = _size(column, unclean)
     _lengths(column, size, record)
-    absolute = _absolute(column.where(unclean | column.matches(_SUSPECT)), record)
+    suspect = (unclean | column.matches(_SUSPECT)) & (size <= 2 * MAX_LOC_CHARS)
+    absolute = _absolute(column.where(suspect), record)
     record.add_rows("loc-not-encoded", absolute, absolute.matches(r"[^\x21-\x7e]"))
     faulty = absolute.where(absolute.matches(_ANY_DETAIL))
     for code, pattern in _DETAILS:
