@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from sitemap_ops.columns import arrow, column
 from sitemap_ops.entries import (
+    check_certain,
     fill_template,
     filtered,
     non_canonical,
@@ -52,7 +53,7 @@ class Cleaned:
 def clean(chunk: Chunk, section: Section, policy: UrlPolicy, site: Site, as_of: datetime) -> Cleaned:
     """The chunk's entries and rejects (DESIGN 5); a bad optional value costs the tag, not the row."""
     rows = chunk.rows
-    raw = fill_template(section.loc, rows) if section.loc_is_template else rows[section.loc]
+    raw = _raw(rows, section)
     urls = canonicalize(raw, policy)
     reason = pc.coalesce(arrow(urls["reason"]).cast(pa.string()), *_unlisted(rows, urls["loc"], section, policy, as_of))
     accepted = pc.is_null(reason)
@@ -114,6 +115,14 @@ def entry_schema(site: Site) -> pa.Schema:
     fragments = [pa.field(name, pa.string()) for name in fragment_columns(site) if name != "alternates"]
     tracked = [FINGERPRINT] if any(each.track for each in site.sections) else []
     return pa.schema([*ENTRY_SCHEMA, *fragments, *tracked])
+
+
+def _raw(rows: pd.DataFrame, section: Section) -> pd.Series:
+    """Each row's loc as its source says it."""
+    if section.loc_is_template:
+        return fill_template(section.loc, rows)
+    check_certain(rows, section.loc)
+    return rows[section.loc]
 
 
 def _unlisted(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import json
 import os
 import sys
@@ -27,7 +28,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command. Returns the exit code: 0 done, 1 the data or the target stopped it, 2 the call is wrong."""
     arguments = _parser().parse_args(argv)
     try:
-        return int(arguments.run(arguments))
+        code = int(arguments.run(arguments))
+        sys.stdout.flush()
+        return code
     except SitemapOpsError as error:
         print(f"sitemap-ops: {error}", file=sys.stderr)
         return error.exit_code
@@ -36,6 +39,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         return EXIT_INTERRUPTED
     except BrokenPipeError:
         # Whoever read stdout has left. Point it elsewhere, or Python complains once more when it exits.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_STOPPED
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        print(
+            "sitemap-ops: the output can't be written, its disk is full; the command itself was done.", file=sys.stderr
+        )
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_STOPPED
 

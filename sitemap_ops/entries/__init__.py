@@ -13,7 +13,7 @@ from sitemap_ops.entries.news import parse_news
 from sitemap_ops.entries.notes import DROPPED, NOTES
 from sitemap_ops.entries.priority import parse_priority
 from sitemap_ops.entries.spread import LastmodSpread
-from sitemap_ops.entries.template import fill_template
+from sitemap_ops.entries.template import check_certain, fill_template
 from sitemap_ops.entries.videos import parse_videos
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "NOTES",
     "Extension",
     "LastmodSpread",
+    "check_certain",
     "fill_template",
     "filtered",
     "non_canonical",

@@ -129,6 +129,14 @@ def _joined(pieces: list[pa.Array | str]) -> pa.Array:
 
 def _values(rows: pd.DataFrame, name: str) -> pa.Array:
     """A column's texts, null where they are blank."""
+    check_certain(rows, name)
+    texts = text_of(array_of(rows[name]))
+    blank = pc.equal(trimmed(texts), "")
+    return pc.if_else(blank, None, texts) if pc.any(blank).as_py() else texts
+
+
+def check_certain(rows: pd.DataFrame, name: str) -> None:
+    """Raises SourceError for a column whose text is not certain: floats, times, booleans, lists."""
     values = rows[name]
     array = array_of(values)
     if not (_objects_certain(values) if values.dtype == object else _certain(array.type)):
@@ -137,9 +145,6 @@ def _values(rows: pd.DataFrame, name: str) -> pa.Array:
             f"Column {name!r} is of {kind}, whose text in a URL is not certain (an id would become 123.0, a time has"
             " many forms): cast it to text or to a whole number in the source."
         )
-    texts = text_of(array)
-    blank = pc.equal(trimmed(texts), "")
-    return pc.if_else(blank, None, texts) if pc.any(blank).as_py() else texts
 
 
 def _certain(type_: pa.DataType) -> bool:

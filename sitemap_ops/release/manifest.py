@@ -205,6 +205,6 @@ def from_json(kind: type[Record], body: bytes, where: str) -> Record:
         first = error.errors()[0] if isinstance(error, ValidationError) else None
         at = f" at {'.'.join(map(str, first['loc']))}: {first['msg']}" if first else ""
         raise TargetError(
-            f"{where} is damaged{at}: restore it from a backup or an older version of the object, or, if all of `state`"
-            " is lost, make it anew with rebuild-state."
+            f"{where} is damaged{at}: restore it from a backup or an older version of the object, or, if that can't be"
+            " had, delete current.json and make `state` anew with rebuild-state."
         ) from None

@@ -51,7 +51,10 @@ def rollback(
     bodies = Bodies(state)
     indexes = stored_indexes(wanted, bodies)
     if indexes is None:
-        raise OutputError(f"Release {to} can't be put back: an index of it is missing in {state.uri}bodies/.")
+        raise OutputError(
+            f"Release {to} can't be put back: an index of it is missing or damaged in"
+            f" {state.uri}bodies/: restore that from a backup, or choose another release."
+        )
     plan = make_plan(wanted.shards, before.manifest.shards if before.manifest else (), target)
     digests = {shard.key: shard.sha256 for shard in wanted.shards}
 

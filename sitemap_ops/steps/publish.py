@@ -170,7 +170,10 @@ def _guards(
 ) -> list[GuardResult]:
     """The sections' and the whole site's, and those of the sets besides the first, which is the whole."""
     own = {section.name: section.guards for section in site.sections}
-    results = check(site.guards, _counts(draft), dict(live.sections) if live else None, own)
+    whole = site.guards
+    if site.allow_empty and "min_urls" not in whole.model_fields_set:
+        whole = whole.model_copy(update={"min_urls": 0})
+    results = check(whole, _counts(draft), dict(live.sections) if live else None, own)
     _, *others = release_sets(site)
     windowed = {each.name for each in others if each.windowed}
     made = Counter({each.name: 0 for each in others if not each.windowed})

@@ -32,7 +32,7 @@ class FolderStore:
     """Files below a folder, which is made when first written to. Files have no headers: a web server decides them."""
 
     def __init__(self, path: Path) -> None:
-        self._root = path.resolve()
+        self._root = Path(os.path.realpath(path))
         self.uri = f"{self._root.as_uri()}/"
 
     def __repr__(self) -> str:
@@ -134,7 +134,7 @@ class FolderStore:
             raise UsageError(
                 f"{key!r} can't be a key in {self.uri}: names with {OWN_PREFIX!r} in front are this program's."
             )
-        if not path.resolve().is_relative_to(self._root):
+        if not Path(os.path.realpath(path)).is_relative_to(self._root):
             raise UsageError(
                 f"{path} leads out of {self._root} through a symbolic link: replace the link by a real file."
             )
