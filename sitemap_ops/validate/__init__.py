@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sitemap_ops import engines as engine_profiles
+from sitemap_ops.errors import UsageError
 from sitemap_ops.reading.record import Finding, safe
 from sitemap_ops.rules import SEVERITY, Level
 from sitemap_ops.validate.findings import Validation
@@ -65,6 +66,9 @@ def validate(
 
     for name in engines:
         engine_profiles.profile(name)
+    for address in [*hosts, *([base_url] if base_url else [])]:
+        if origin_of(address) is None:
+            raise UsageError(f"{address!r} is no absolute web address: write it as https://www.example.com/.")
     known = Known(
         now=now or datetime.now(UTC),
         engines=tuple(engines),

@@ -55,3 +55,11 @@ def test_output_on_a_full_disk(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "its disk is full" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("option", ["--base", "--host"])
+def test_a_base_that_is_no_address(tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str) -> None:
+    """A wrong call is told as one, and not as a thousand URLs that are in the wrong place."""
+    (tmp_path / "urls.txt").write_text("https://a.example/\n")
+    assert main(["validate", str(tmp_path / "urls.txt"), option, "notaurl"]) == 2
+    assert "'notaurl' is no absolute web address" in capsys.readouterr().err
