@@ -201,10 +201,15 @@ def superseded(state: Store, site: str, release: str) -> ConflictError:
 
 
 def _given_up(winner: Current | None, site: str, release: str) -> ConflictError:
-    won = f"release {winner.release} (epoch {winner.epoch})" if winner else "nothing, since current.json was removed,"
+    gave_up = f"Release {release} of {site} was given up"
+    if winner is None:
+        return ConflictError(
+            f"{gave_up}: {CURRENT} was removed from `state` while this run was at work, and the live site was left as it"
+            " was. Restore it, or make it anew with rebuild-state, and run again."
+        )
     return ConflictError(
-        f"Release {release} of {site} was given up: {won} is live since another run committed while"
-        " this one was at work, and its files were not overwritten. Run again if it lacks something."
+        f"{gave_up}: release {winner.release} (epoch {winner.epoch}) is live since another run committed while this one"
+        " was at work, and its files were not overwritten. Run again if it lacks something."
     )
 
 

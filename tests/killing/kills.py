@@ -13,6 +13,7 @@ from sitemap_ops.connections import Connections
 from tests.killing.places import PUBLIC, Objects, Place
 from tests.killing.processes import Ended, Points, forked
 from tests.killing.reader import Reader
+from tests.killing.records import check_records
 
 Work = Callable[[Connections], Any]
 """What a process does with the connections it is given."""
@@ -50,7 +51,7 @@ class Scene:
     def undisturbed(self) -> tuple[int, Objects]:
         """How many points the work passes, and what it makes, when nobody kills it."""
         self.place.restore(self.base)
-        ended = self._watched(self.work, None)
+        ended = self.once(self.work)
         assert ended.well, ended
         return ended.gives, self.place.objects()
 
@@ -69,25 +70,8 @@ class Scene:
             self._killed(at)
         return self.kills
 
-    def _killed(self, at: int) -> bool:
-        """Whether there is such a point; fails where the site did not survive a kill there."""
-        self.place.restore(self.base)
-        ended = self._watched(self.work, at)
-        assert ended.error is None, ended.error
-        if not ended.killed:
-            return False
-        self.reader.site()
-        then = self.then[at // 2 % len(self.then)]
-        after = self._watched(then.begin(), None)
-        assert after.well, f"after a kill at point {at} the next run ended so: {after}"
-        self.reader.site()
-        told = differences(self.undisturbed[1], self.place.objects(), private_too=then.same)
-        assert not told, f"after a kill at point {at} the site is not what it would have been: {told}"
-        self.kills += 1
-        return True
-
-    def _watched(self, work: Work, at: int | None) -> Ended:
-        """In a child, killed at a point; this process reads the site meanwhile."""
+    def once(self, work: Work, at: int | None = None) -> Ended:
+        """Do the work in a child, which is killed at a point; this process reads the site meanwhile."""
         connections = self.connections
 
         def job() -> int:
@@ -98,11 +82,28 @@ class Scene:
 
         return forked(job, self.reader.look)
 
+    def _killed(self, at: int) -> bool:
+        """Whether there is such a point; fails where the site did not survive a kill there."""
+        self.place.restore(self.base)
+        ended = self.once(self.work, at)
+        assert ended.error is None, ended.error
+        if not ended.killed:
+            return False
+        self.reader.site()
+        then = self.then[at // 2 % len(self.then)]
+        after = self.once(then.begin())
+        assert after.well, f"after a kill at point {at} the next run ended so: {after}"
+        self.reader.site()
+        found = self.place.objects()
+        check_records(found)
+        told = differences(self.undisturbed[1], found, private_too=then.same)
+        assert not told, f"after a kill at point {at} the site is not what it would have been: {told}"
+        self.kills += 1
+        return True
+
 
 def differences(wanted: Objects, found: Objects, *, private_too: bool) -> list[str]:
     """The names of what differs in bytes or headers; a report tells when it was made, and is left out."""
     names: Iterable[str] = sorted(wanted.keys() | found.keys())
-    compared = (
-        name for name in names if name.startswith(PUBLIC) or (private_too and not name.endswith("/report.json"))
-    )
+    compared = (name for name in names if name.startswith(PUBLIC) or (private_too and "/report." not in name))
     return [name for name in compared if wanted.get(name) != found.get(name)]

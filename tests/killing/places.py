@@ -49,8 +49,11 @@ class Place(Protocol):
     def connections(self) -> Connections:
         """A run's way to the place: none was used by another process."""
 
-    def watch(self, points: Points, connections: Connections) -> None:
-        """Let this process reach a point before and after each of its steps at this place."""
+    def watch(self, points: Points, connections: Connections, *, finely: bool = True) -> None:
+        """Let this process reach a point before and after each of its steps at this place.
+
+        finely: in a folder also within a step, where it may hold the lock.
+        """
 
     def objects(self) -> Objects: ...
 
@@ -105,7 +108,7 @@ class S3Place:
     def connections(self) -> Connections:
         return OneClient(self._service.client(endpoint_url=self._endpoint_url))
 
-    def watch(self, points: Points, connections: Connections) -> None:
+    def watch(self, points: Points, connections: Connections, *, finely: bool = True) -> None:
         points.of_client(connections.s3(None))
 
     def objects(self) -> Objects:
@@ -180,8 +183,11 @@ class FolderPlace:
     def connections(self) -> Connections:
         return EnvironmentConnections()
 
-    def watch(self, points: Points, connections: Connections) -> None:
-        points.of_files(self._root)
+    def watch(self, points: Points, connections: Connections, *, finely: bool = True) -> None:
+        if finely:
+            points.of_files(self._root)
+        else:
+            points.of_folder_stores()
 
     def objects(self) -> Objects:
         return {name: Object((self._root / name).read_bytes()) for name in self._names("")}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import sys
 import threading
@@ -19,9 +20,13 @@ from typing import Any, NoReturn
 
 from botocore.client import BaseClient
 
+from sitemap_ops.storage.folder import FolderStore
+
 Job = Callable[[], object]
 
 _PAUSE = 0.01
+_MANY = 1_000
+"""More threads than any child has."""
 
 _ON_FILES = frozenset({"open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.scandir", "os.truncate"})
 """What Python audits of its work on files, each time before it is done."""
@@ -29,7 +34,7 @@ _ON_FILES = frozenset({"open", "os.rename", "os.remove", "os.mkdir", "os.rmdir",
 
 @dataclass
 class Points:
-    """The moments just before and just after each step of this process; `act` is called at number `at`."""
+    """The moments just before and just after each step of this process; `act` is called at number `at` and later."""
 
     at: int | None = None
     act: Callable[[], None] = field(default=lambda: os.kill(os.getpid(), signal.SIGKILL))
@@ -39,7 +44,7 @@ class Points:
     def reach(self) -> None:
         with self._lock:
             self.count += 1
-            here = self.count == self.at
+            here = self.at is not None and self.count >= self.at
         if here:
             self.act()
 
@@ -47,6 +52,20 @@ class Points:
         """Each request that the client sends, and each answer that it has got, tries again included."""
         for event in ("before-send.s3", "response-received.s3"):
             client.meta.events.register(event, lambda **_: self.reach())
+
+    def of_folder_stores(self) -> None:
+        """Each call of a folder's store; between them this process holds no lock that another would wait for."""
+        for name in ("head", "get", "put", "upload", "delete"):
+            call = getattr(FolderStore, name)
+
+            def watched(*arguments: Any, call: Callable[..., Any] = call, **options: Any) -> Any:
+                self.reach()
+                try:
+                    return call(*arguments, **options)
+                finally:
+                    self.reach()
+
+            setattr(FolderStore, name, watched)
 
     def of_files(self, root: Path) -> None:
         """Each call that makes, moves, removes, opens or syncs something below a folder. There is no way back."""
@@ -64,6 +83,36 @@ class Points:
 
         sys.addaudithook(hook)
         os.fsync = watched
+
+
+class Nap:
+    """A sleep in the middle of a child's work, until its parent wakes it; each thread falls asleep at a point."""
+
+    def __init__(self) -> None:
+        self._asleep, self._wake = os.pipe(), os.pipe()
+        self._over = False
+
+    def fall_asleep(self) -> None:
+        """In the child: a point's `act`."""
+        if not self._over:
+            os.write(self._asleep[1], b"z")
+            os.read(self._wake[0], 1)
+            self._over = True
+
+    def wait(self, child: Child) -> bool:
+        """Until the child sleeps; False where it ends without having slept."""
+        while not select.select([self._asleep[0]], [], [], _PAUSE)[0]:
+            if child.poll():
+                return False
+        return True
+
+    def end(self) -> None:
+        """Wake the child."""
+        os.write(self._wake[1], b"w" * _MANY)
+
+    def close(self) -> None:
+        for handle in (*self._asleep, *self._wake):
+            os.close(handle)
 
 
 @dataclass(frozen=True)

@@ -74,12 +74,13 @@ class Shop:
     place: Place
 
     @classmethod
-    def at(cls, place: Place, folder: Path, names: str = "stable", keys: str = "") -> Shop:
-        """keys: further lines of the site file."""
+    def at(cls, place: Place, folder: Path, names: str = "stable", keys: str = "", work: Path | None = None) -> Shop:
+        """keys: further lines of the site file. work: where runs stage their files, by default below the folder."""
         folder.mkdir(parents=True, exist_ok=True)
         sections = "\n".join(_SECTION.format(name=name) for name in SECTIONS)
         text = SITE.format(
-            base=BASE, target=place.target, state=place.state, work=folder.as_uri() + "/work/", names=names,
+            base=BASE, target=place.target, state=place.state, names=names,
+            work=(work or folder / "work").as_uri() + "/",
             sections=sections,
         )  # fmt: skip
         (folder / "shop.yaml").write_text(keys + text)
@@ -103,6 +104,10 @@ class Shop:
         """The run as one that begins now, over what is live now."""
         return replace(made, run=made.run | {"fence": self.begin("again")["fence"]})
 
+    def anew(self, made: Made, run_id: str, *, day: float) -> Made:
+        """A new run that begins now and has the same rows: their files are made already."""
+        return replace(made, run=self.begin(run_id, day=day) | {"work": made.run["work"]})
+
     def publish(self, made: Made, connections: Any = None, **options: Any) -> dict[str, Any]:
         return publish(self.site, made.run, made.assembled, connections or self.place.connections, **options)
 
@@ -111,10 +116,11 @@ class Shop:
         manifest = read_before(open_store(self.site.state, self.place.connections), self.site.site).manifest
         return [shard.key for shard in manifest.shards] if manifest else []
 
-    def files_of(self, made: Made) -> list[str]:
-        """The names of the files that a run will publish."""
+    def files_of(self, made: Made) -> dict[str, bytes]:
+        """The files that a run will publish."""
         with workspace_of(self.site, made.run, self.place.connections) as workspace:
-            return [shard["key"] for shard in workspace.read_json(made.assembled)["shards"]]
+            names = [shard["key"] for shard in workspace.read_json(made.assembled)["shards"]]
+            return {name: workspace.fetch(f"shards/{name}").read_bytes() for name in names}
 
     def rollback(self, to: str, connections: Any = None, *, day: float = 0) -> dict[str, Any]:
         as_of = FIRST_DAY + timedelta(days=day)
