@@ -204,8 +204,8 @@ def _given_up(winner: Current | None, site: str, release: str) -> ConflictError:
     gave_up = f"Release {release} of {site} was given up"
     if winner is None:
         return ConflictError(
-            f"{gave_up}: {CURRENT} was removed from `state` while this run was at work, and the live site was left as it"
-            " was. Restore it, or make it anew with rebuild-state, and run again."
+            f"{gave_up}: {CURRENT} was removed from `state` while this run was at work, and nothing was overwritten."
+            " Restore it, or make it anew with rebuild-state, and run again."
         )
     return ConflictError(
         f"{gave_up}: release {winner.release} (epoch {winner.epoch}) is live since another run committed while this one"
