@@ -12,7 +12,7 @@ from sitemap_ops.connections import Connections
 from sitemap_ops.errors import TargetError
 from sitemap_ops.release.history import read_before
 from sitemap_ops.site import Audit, Site
-from sitemap_ops.steps.run import Progress, no_progress, prepare
+from sitemap_ops.steps.run import Progress, no_progress, release_id
 from sitemap_ops.storage import Headers, Store, open_store
 
 HEADERS = Headers("application/json")
@@ -41,7 +41,7 @@ def audit(
     state = open_store(site.state, connections, aws_conn_id=site.aws_conn_id)
     indexes = live_indexes(site, state)
     audited = look_at(site, indexes, asked or site.audit or Audit(), now=as_of, progress=progress)
-    key = f"{FOLDER}{prepare(site, run_id=run_id, as_of=as_of)['release']}.json"
+    key = f"{FOLDER}{release_id(site, run_id, as_of)}.json"
     state.put(key, json.dumps(audited.report, indent=2, ensure_ascii=False).encode(), HEADERS)
     with suppress(TargetError):  # an old report that stays spoils nothing
         state.delete(sorted(each.key for each in state.list(FOLDER))[:-KEPT])

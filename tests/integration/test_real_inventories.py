@@ -84,7 +84,7 @@ def published(connections: Connections, bucket: str, folder: Path, coarse_dates:
     packages = shared("inventories", "packages.csv.gz")
     path.write_text(SITE.format(bucket=bucket, packages=packages, coarse_dates=coarse_dates))
     site = load_site(path)
-    run = prepare(site, run_id=f"run-{day}", as_of=datetime(2026, 11, day, tzinfo=UTC))
+    run = prepare(site, run_id=f"run-{day}", as_of=datetime(2026, 11, day, tzinfo=UTC), connections=connections)
     parts = [extract(site, run, section.name, connections) for section in site.sections]
     return publish(site, run, assemble(site, run, parts, connections), connections)
 
