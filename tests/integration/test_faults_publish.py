@@ -63,7 +63,7 @@ def test_runs_on_a_bad_line(
 def test_many_runs_on_a_bad_line(
     request: pytest.FixtureRequest, name: str, what: str, tmp_path: Path, counted: Callable[[str, int], None]
 ) -> None:
-    """The same, 200 times in all, on two servers."""
+    """The same, 40 times in all, on two servers."""
     tell(counted, play(request.getfixturevalue(f"{name}_service"), what, tmp_path, range(100, 104)))
 
 
