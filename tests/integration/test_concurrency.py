@@ -49,7 +49,7 @@ def test_of_eight_publishers_one_wins(place: Place, tmp_path: Path, counted: Cou
 
 @pytest.mark.full
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("place", ["s3", "ministack", "folder"], indirect=True)
+@pytest.mark.parametrize("place", ["s3", "folder"], indirect=True)
 @pytest.mark.parametrize("names", ["stable", "immutable"])
 def test_of_eight_publishers_one_wins_in_twenty_rounds(
     place: Place, names: str, tmp_path: Path, counted: Count
@@ -231,7 +231,7 @@ def test_a_stale_attempt_overwrites_nothing(place: Place, tmp_path: Path, counte
 @pytest.mark.full
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("names", ["stable", "immutable"])
-@pytest.mark.parametrize("place", ["s3", "ministack", "folder"], indirect=True)
+@pytest.mark.parametrize("place", ["s3", "folder"], indirect=True)
 def test_a_stale_attempt_anywhere(place: Place, names: str, tmp_path: Path, counted: Count) -> None:
     """The same at 40 points, each for both."""
     overtaken = Overtaken(place, tmp_path, names)

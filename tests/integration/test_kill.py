@@ -81,7 +81,6 @@ def test_the_reader_would_see_it(tmp_path: Path) -> None:
 
 SOME = {
     ("s3", 1): 20, ("s3", 7): 50, ("s3", 50): 10,
-    ("ministack", 1): 10, ("ministack", 7): 15, ("ministack", 50): 4,
     ("folder", 1): 40, ("folder", 7): 60, ("folder", 50): 20,
 }  # fmt: skip
 """How many kills of a release of so many files, in each naming mode: with rollbacks and pruning, over 500."""
@@ -89,7 +88,7 @@ SOME = {
 
 @pytest.mark.full
 @pytest.mark.timeout(1800)
-@at("s3", "ministack", "folder")
+@at("s3", "folder")
 @pytest.mark.parametrize("names", NAMES)
 @pytest.mark.parametrize("files", [1, 7, 50])
 def test_releases_of_all_sizes_everywhere(
@@ -102,7 +101,7 @@ def test_releases_of_all_sizes_everywhere(
 
 @pytest.mark.full
 @pytest.mark.timeout(1800)
-@at("s3", "ministack", "folder")
+@at("s3", "folder")
 def test_a_first_release(place: Place, tmp_path: Path, counted: Count) -> None:
     """Before the first commit there is no site, and then a whole one; also killed while the stores are probed."""
     counted(SURVIVED, beginning(place, tmp_path).kill_at_some(20))
@@ -110,7 +109,7 @@ def test_a_first_release(place: Place, tmp_path: Path, counted: Count) -> None:
 
 @pytest.mark.full
 @pytest.mark.timeout(1800)
-@at("s3", "ministack", "folder")
+@at("s3", "folder")
 @pytest.mark.parametrize("names", NAMES)
 @pytest.mark.parametrize("what", [rolling_back, pruning])
 def test_a_rollback_and_a_release_that_prunes(
