@@ -59,12 +59,11 @@ def test_runs_on_a_bad_line(
 @pytest.mark.timeout(1800)
 @pytest.mark.usefixtures("hurry")
 @pytest.mark.parametrize("what", SCENES)
-@pytest.mark.parametrize("name", ["s3"])
 def test_many_runs_on_a_bad_line(
-    request: pytest.FixtureRequest, name: str, what: str, tmp_path: Path, counted: Callable[[str, int], None]
+    s3_service: S3Service, what: str, tmp_path: Path, counted: Callable[[str, int], None]
 ) -> None:
     """The same with other seeds, 40 times in all."""
-    tell(counted, play(request.getfixturevalue(f"{name}_service"), what, tmp_path, range(100, 108)))
+    tell(counted, play(s3_service, what, tmp_path, range(100, 108)))
 
 
 def play(service: S3Service, what: str, folder: Path, seeds: range) -> Counter[str]:
