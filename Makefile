@@ -45,8 +45,8 @@ SPARK := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-d
 test-full: $(READY)
 	@.ci/system-packages
 	@$(SPARK)
-	$(BIN)/python -m pytest -q tests/integration/test_spark.py -m "not full"
-	$(BIN)/python -m pytest -q -m full
+	SPARK_IS_WANTED=1 $(BIN)/python -m pytest -q tests/integration/test_spark.py -m "not full"
+	SPARK_IS_WANTED=1 $(BIN)/python -m pytest -q -m full
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks

@@ -153,6 +153,13 @@ def past_of(manifest: Manifest, key: str) -> Past:
     )
 
 
+def list_releases(before: Before) -> list[Past]:
+    """The live release, first, and those before it that are kept."""
+    if before.current is None or before.manifest is None:
+        return []
+    return [past_of(before.manifest, before.current.manifest), *(before.manifest.history or ())]
+
+
 def _chain(state: Store, key: str | None) -> Iterator[Past]:
     """The releases before one of schema 1, newest first, by the chain of their manifests."""
     while key and (manifest := find_manifest(state, key)):

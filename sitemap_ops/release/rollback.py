@@ -9,23 +9,16 @@ from sitemap_ops.parallel import ordered_map
 from sitemap_ops.release.bodies import Bodies
 from sitemap_ops.release.complete import complete, stored_indexes
 from sitemap_ops.release.headers import check_body, headers_for
-from sitemap_ops.release.history import Before, past_of, read_before, read_manifest
+from sitemap_ops.release.history import Before, list_releases, read_before, read_manifest
 from sitemap_ops.release.index import url_of
 from sitemap_ops.release.left import Retention
-from sitemap_ops.release.manifest import Manifest, Past
+from sitemap_ops.release.manifest import Manifest
 from sitemap_ops.release.plan import CONCURRENT_REQUESTS, Plan, PlannedShard, make_plan
 from sitemap_ops.release.projection import index_heads
 from sitemap_ops.release.publish import PublishedSite, PublishResult, result_of
 from sitemap_ops.release.transaction import Progress, Transaction, Wanted
 from sitemap_ops.release.writer import Writer
 from sitemap_ops.storage import Store
-
-
-def list_releases(before: Before) -> list[Past]:
-    """The live release, first, and those before it that are kept."""
-    if before.current is None or before.manifest is None:
-        return []
-    return [past_of(before.manifest, before.current.manifest), *(before.manifest.history or ())]
 
 
 def rollback(

@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeVar, cast
 from sitemap_ops.errors import TargetError
 from sitemap_ops.parallel import ordered_map
 from sitemap_ops.release.bodies import key_of
-from sitemap_ops.release.history import CURRENT, past_of, read_before, read_manifest
+from sitemap_ops.release.history import CURRENT, list_releases, read_before, read_manifest
 from sitemap_ops.release.manifest import Current, Manifest, Past, ShardRecord, from_json
 from sitemap_ops.storage import Store, Stored
 
@@ -120,11 +120,8 @@ class Archive:
         )
 
     def kept(self) -> list[Past]:
-        """The live release, first, and those before it: `release.rollback.list_releases` without its imports."""
-        before = read_before(self._state, self._site)
-        if before.current is None or before.manifest is None:
-            return []
-        return [past_of(before.manifest, before.current.manifest), *(before.manifest.history or ())]
+        """The live release, first, and those before it."""
+        return list_releases(read_before(self._state, self._site))
 
     def released(self, limit: int) -> list[Outcome]:
         """The releases that are kept, newest first."""

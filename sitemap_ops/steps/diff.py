@@ -9,9 +9,8 @@ from sitemap_ops.connections import Connections
 from sitemap_ops.errors import OutputError, UsageError
 from sitemap_ops.release.bodies import key_of
 from sitemap_ops.release.diff import Change, diff
-from sitemap_ops.release.history import read_before, read_manifest
+from sitemap_ops.release.history import list_releases, read_before, read_manifest
 from sitemap_ops.release.manifest import Manifest, Past, ShardRecord
-from sitemap_ops.release.rollback import list_releases
 from sitemap_ops.site import Site
 from sitemap_ops.steps.publish import release_sets, stores_of
 from sitemap_ops.storage import Store

@@ -12,7 +12,7 @@ from sitemap_ops.errors import UsageError
 from sitemap_ops.release import adopt as adopting
 from sitemap_ops.release import rebuild as rebuilding
 from sitemap_ops.release import rollback as rolling_back
-from sitemap_ops.release.history import RELEASES, read_before
+from sitemap_ops.release.history import RELEASES, list_releases, read_before
 from sitemap_ops.release.publish import instant_of
 from sitemap_ops.report.build import rollback_report
 from sitemap_ops.report.keep import keep_report
@@ -29,7 +29,7 @@ def releases(site: Site, connections: Connections) -> list[dict[str, Any]]:
     is not known), manifest (its key in `state`), current.
     """
     _, state = stores_of(site, connections)
-    listed = rolling_back.list_releases(read_before(state, site.site))
+    listed = list_releases(read_before(state, site.site))
     return [{**asdict(past), "current": number == 0} for number, past in enumerate(listed)]
 
 

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from sitemap_ops.errors import ConflictError
-from sitemap_ops.release.history import read_before, read_fence
+from sitemap_ops.release.history import list_releases, read_before, read_fence
 from sitemap_ops.release.left import Keep
-from sitemap_ops.release.rollback import list_releases
 from tests.protocol import (
     Hook,
     Killed,

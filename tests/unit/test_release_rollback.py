@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from sitemap_ops.errors import OutputError, UsageError
-from sitemap_ops.release.history import read_before
+from sitemap_ops.release.history import list_releases, read_before
 from sitemap_ops.release.left import Keep
 from sitemap_ops.release.publish import ReleaseSet
-from sitemap_ops.release.rollback import list_releases
 from tests.protocol import bodies, check_state, live, memory_stores, operations_of, pages_of, put_back
 from tests.publishing import Stores, immutable, publish_pages, release_of, shop, xml_of
 
