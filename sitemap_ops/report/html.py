@@ -29,6 +29,12 @@ def render_report(report: Mapping[str, Any]) -> str:
     return environment().get_template("report.html").render(report=report, style=Markup(style), style_digest=digest)  # noqa: S704
 
 
+def compile_pages() -> None:
+    """Compile the templates, which takes longer than to render them: for a time when there is something to wait for."""
+    for name in environment().list_templates(extensions=["html"]):
+        environment().get_template(name)
+
+
 @cache
 def stylesheet() -> str:
     """The style of all pages: this one carries it, the pages in Airflow link to it."""

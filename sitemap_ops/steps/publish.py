@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from threading import Thread
 from typing import Any
 
 from sitemap_ops.connections import Connections
@@ -21,6 +22,7 @@ from sitemap_ops.release.manifest import Manifest
 from sitemap_ops.release.publish import PublishResult, ReleaseSet, RenderedShard
 from sitemap_ops.release.publish import publish as publish_release
 from sitemap_ops.report.build import Report, build_report
+from sitemap_ops.report.html import compile_pages
 from sitemap_ops.report.keep import keep_report
 from sitemap_ops.report.scope import robots_lines, scope_findings
 from sitemap_ops.site import Site
@@ -53,6 +55,7 @@ def publish(
     what a retry after a crash can be, goes on from there.
     """
     started = time.monotonic()
+    Thread(target=compile_pages, daemon=True).start()
     target, state = stores_of(site, connections)
     with workspace_of(site, run, connections) as workspace:
         draft = workspace.read_json(assembled)
