@@ -12,6 +12,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -218,30 +219,92 @@ def test_a_root_that_is_no_folder_is_a_sentence(tmp_path: Path) -> None:
         FolderStore(tmp_path / "file").put("k", b"x", TEXT)
 
 
-def _temporary(folder: Path, number: int, *, days: float) -> Path:
+def _temporary(folder: Path, number: int, *, minutes: float) -> Path:
     """A temporary file as a killed run leaves it, of that age."""
     path = folder / f"{OWN_PREFIX}{number:032x}"
     path.write_bytes(b"half")
-    then = time.time() - days * 86_400
+    then = time.time() - minutes * 60
     os.utime(path, (then, then))
     return path
 
 
 def test_what_killed_runs_left_is_swept_away(store: FolderStore, root: Path) -> None:
-    """Temporary files of more than a day, in sub-folders too; younger ones may be another run's work at this moment."""
+    """Temporary files whose writer is gone, in sub-folders too, with the folders that they leave empty."""
     store.put("a/b.txt", b"x", TEXT)
-    old = [_temporary(root, 1, days=1.1), _temporary(root / "a", 2, days=40)]
-    young = _temporary(root / "a", 3, days=0.9)
-    assert store.sweep() == 2
-    assert [path.exists() for path in (*old, young)] == [False, False, True]
+    (root / "releases" / "one").mkdir(parents=True)
+    old = [_temporary(root, 1, minutes=1.1), _temporary(root / "a", 2, minutes=60_000)]
+    old.append(_temporary(root / "releases" / "one", 3, minutes=2))
+    young = _temporary(root / "a", 4, minutes=0.5)
+    assert store.sweep() == 3
+    assert [path.exists() for path in (*old, young)] == [False, False, False, True]
+    assert sorted(path.name for path in root.iterdir()) == [".sitemap-ops-lock", "a"]
     assert store.sweep() == 0
+
+
+def test_a_slow_writers_file_is_not_swept_away(store: FolderStore, root: Path) -> None:
+    """A write that takes long, of another process or thread, keeps its temporary file however old that is."""
+
+    def sweep_meanwhile(*_: object) -> None:
+        for part in root.glob(f"{OWN_PREFIX}{'[0-9a-f]' * 32}"):
+            os.utime(part, (0, 0))
+            swept.append(FolderStore(root).sweep())
+
+    swept: list[int] = []
+    with patch("os.fsync", sweep_meanwhile):
+        store.put("k", b"whole", TEXT)
+    assert swept == [0]
+    assert (root / "k").read_bytes() == b"whole"
+
+
+def test_deleting_leaves_no_empty_folders(store: FolderStore, root: Path) -> None:
+    """Of a release that is removed nothing stays, as on S3; a folder with something in it does, and the root too."""
+    store.put("releases/1/intent.json", b"x", TEXT)
+    store.put("releases/2/intent.json", b"x", TEXT)
+    store.delete(["releases/1/intent.json"])
+    assert [path.name for path in (root / "releases").iterdir()] == ["2"]
+    store.delete(["releases/2/intent.json"])
+    assert [path.name for path in root.iterdir()] == [".sitemap-ops-lock"]
+
+
+def test_writing_where_another_removes_empty_folders(store: FolderStore, root: Path) -> None:
+    """A folder that vanishes between its making and the first file in it is made again."""
+    opened = Path.open
+
+    def vanish_once(path: Path, *arguments: object, **named: object) -> object:
+        if path.name.startswith(OWN_PREFIX) and path.parent.name == "folder" and not vanished:
+            vanished.append(path)
+            path.parent.rmdir()
+        return opened(path, *arguments, **named)
+
+    vanished: list[Path] = []
+    with patch.object(Path, "open", vanish_once):
+        store.put("folder/k", b"x", TEXT)
+    assert vanished
+    assert (root / "folder" / "k").read_bytes() == b"x"
+
+
+def test_who_waits_for_the_lock_says_for_whom_and_gives_up(
+    store: FolderStore, root: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A process that hangs with the lock held is named after some seconds, and ends the wait by a sentence."""
+    monkeypatch.setattr("sitemap_ops.storage.folder.LOCK_TOLD_AFTER", 0.02)
+    monkeypatch.setattr("sitemap_ops.storage.folder.LOCK_TIMEOUT", 0.1)
+    store.put("k", b"old", TEXT)
+    refused = pytest.raises(TargetError, match=rf"process {os.getpid()} on .* has held the lock of .*: find out why")
+    with FolderStore(root)._locked(), refused:
+        store.put("k", b"new", TEXT)
+    (told,) = caplog.messages
+    assert told.startswith(f"Waiting for the lock of {root}, which process {os.getpid()} on ")
+    assert (root / "k").read_bytes() == b"old"
+    assert sorted(path.name for path in root.iterdir()) == [".sitemap-ops-lock", "k"]
+    assert not (root / ".sitemap-ops-lock").read_text(), "a public folder tells nothing of its machine"
 
 
 def test_a_sweep_touches_nothing_else(store: FolderStore, root: Path, tmp_path: Path) -> None:
     """Not the lock, no file of the site, nothing that only looks like a temporary file, nothing behind a link."""
     outside = tmp_path / "outside"
     outside.mkdir()
-    kept = [_temporary(outside, 1, days=9)]
+    kept = [_temporary(outside, 1, minutes=9_999)]
     store.put("old.xml", b"x", TEXT)
     for name in ("old.xml", ".sitemap-ops-lock", ".sitemap-ops-0123", ".sitemap-ops-" + "g" * 32, "a" * 32):
         path = root / name
