@@ -40,10 +40,10 @@ def key_of(number: int) -> str:
 def release_of(pages: Mapping[str, bytes]) -> tuple[list[RenderedShard], dict[str, bytes]]:
     """The shards and bodies of XML documents by key."""
     bodies = {key: compress(xml) for key, xml in pages.items()}
-    return [shard_of(key, xml, len(bodies[key])) for key, xml in pages.items()], bodies
+    return [shard_of(key, xml, bodies[key]) for key, xml in pages.items()], bodies
 
 
-def shard_of(key: str, xml: bytes, size: int) -> RenderedShard:
+def shard_of(key: str, xml: bytes, body: bytes) -> RenderedShard:
     locs = [loc.decode() for loc in re.findall(b"<loc>(.*?)</loc>", xml)]
     return RenderedShard(
         key,
@@ -51,8 +51,9 @@ def shard_of(key: str, xml: bytes, size: int) -> RenderedShard:
         "pages",
         len(locs),
         len(xml),
-        size,
+        len(body),
         sha256(xml).hexdigest(),
+        sha256(body).hexdigest(),
         min(locs, default=""),
         max(locs, default=""),
     )

@@ -25,7 +25,8 @@ CONCURRENT_REQUESTS = 8
 
 @dataclass(frozen=True)
 class RenderedShard:
-    """One sitemap file as the sharding made it. Sizes are bytes before gzip and as it is put, `sha256` is before gzip.
+    """One sitemap file as the sharding made it. Sizes are bytes before gzip and as it is put, `sha256` is before gzip,
+    `body_sha256` of the file as it is put.
 
     first_loc, last_loc: of its entries, in the order of the section; empty where that is not known. They tell which
     shard gains URLs from which, and so which has to be put first.
@@ -38,8 +39,14 @@ class RenderedShard:
     xml_bytes: int
     gzip_bytes: int
     sha256: str
+    body_sha256: str
     first_loc: str = ""
     last_loc: str = ""
+
+    def record(self, lastmod: str | None) -> ShardRecord:
+        """What a manifest keeps of it. The digest of the bytes is this run's alone: codecs differ, content does not."""
+        kept = {name: value for name, value in vars(self).items() if name != "body_sha256"}
+        return ShardRecord(**kept, lastmod=lastmod)
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
+from hashlib import sha256
 from typing import Protocol
 
 from sitemap_ops.errors import ConflictError, OutputError
@@ -138,7 +140,7 @@ def publish(
         found=found,
         target=target,
         state=state,
-        writer=Writer(target, body),
+        writer=Writer(target, partial(_checked, {shard.key: shard.body_sha256 for shard in shards}, body)),
         retention=retention,
         progress=Progress(progress, sum(shard.put is not None for shard in plan.shards)),
     )
@@ -189,9 +191,9 @@ def _records(shards: Sequence[RenderedShard], live: Manifest | None, instant: st
     """lastmod moves only where the content does (P-41), and the size is that of the object that is there."""
     known = {(shard.key, shard.sha256): shard for shard in live.shards} if live else {}
     return tuple(
-        ShardRecord(**vars(shard) | {"gzip_bytes": same.gzip_bytes}, lastmod=same.lastmod)
+        replace(shard.record(same.lastmod), gzip_bytes=same.gzip_bytes)
         if (same := known.get((shard.key, shard.sha256)))
-        else ShardRecord(**vars(shard), lastmod=instant)
+        else shard.record(instant)
         for shard in shards
     )
 
@@ -205,6 +207,17 @@ def _check_same(own: Manifest, shards: Sequence[RenderedShard], indexes: Indexes
             f"Release {own.release} of {own.site} is live already, committed by an earlier attempt of this run with"
             " other content: start a new run."
         )
+
+
+def _checked(digests: Mapping[str, str], body: Callable[[str], bytes], key: str) -> bytes:
+    """A shard's file. Raises OutputError where it is not, byte for byte, what was rendered."""
+    found = body(key)
+    if (digest := sha256(found).hexdigest()) != digests[key]:
+        raise OutputError(
+            f"{key} can't be published: its file is not what this run rendered (SHA-256 {digest[:16]} instead of"
+            f" {digests[key][:16]}); look at the `work` folder, and run again from the first step."
+        )
+    return found
 
 
 def _entries(shards: Sequence[RenderedShard], whole: ReleaseSet) -> dict[str, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from sitemap_ops.errors import OutputError, UsageError
 from sitemap_ops.parallel import ordered_map
@@ -13,7 +13,7 @@ from sitemap_ops.release.history import Before, list_releases, read_before, read
 from sitemap_ops.release.index import url_of
 from sitemap_ops.release.left import Retention
 from sitemap_ops.release.manifest import Manifest
-from sitemap_ops.release.plan import CONCURRENT_REQUESTS, Plan, PlannedShard, make_plan
+from sitemap_ops.release.plan import CONCURRENT_REQUESTS, Plan, make_plan
 from sitemap_ops.release.projection import index_heads
 from sitemap_ops.release.publish import PublishedSite, PublishResult, result_of
 from sitemap_ops.release.transaction import Progress, Transaction, Wanted
@@ -104,6 +104,6 @@ def _find(before: Before, to: str, state: Store) -> Manifest:
 
 def _check_bodies(plan: Plan, writer: Writer) -> None:
     """Raises OutputError for the first file that has to be put and whose body can't be had."""
-    puts: Sequence[PlannedShard] = [shard for shard in plan.shards if shard.put]
-    for _ in ordered_map(writer.checked, puts, workers=CONCURRENT_REQUESTS):
+    puts = [shard.key for shard in plan.shards if shard.put]
+    for _ in ordered_map(writer.body, puts, workers=CONCURRENT_REQUESTS):
         pass

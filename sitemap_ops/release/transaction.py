@@ -163,7 +163,7 @@ class Transaction:
         """
 
         def prepare(shard: PlannedShard) -> PlannedShard | None:
-            body = self.writer.checked(shard)
+            body = self.writer.body(shard.key)
             bodies.keep(body, shard.sha256)
             return shard if shard.put == "create" and not self.writer.create(shard, body) else None
 

@@ -16,10 +16,13 @@ _TRIES = 5
 
 
 class Writer:
-    """Puts files of one release; safe for use by several threads. `body` gives a shard's file, as it is put, by key."""
+    """Puts files of one release; safe for use by several threads.
+
+    body: gives a shard's file as it is put, by key; it has been checked, or that raises OutputError.
+    """
 
     def __init__(self, target: Store, body: Callable[[str], bytes]) -> None:
-        self._target, self._body = target, body
+        self._target, self.body = target, body
         self._sent: list[tuple[str, int]] = []
 
     @property
@@ -34,17 +37,6 @@ class Writer:
     def bytes_sent(self) -> int:
         return sum(size for _, size in self._sent)
 
-    def checked(self, shard: PlannedShard) -> bytes:
-        """A shard's body. Raises OutputError where it is not what the release says."""
-        body = self._body(shard.key)
-        digest = check_body(shard.key, body, headers_of(shard.key, shard.sha256))
-        if digest != shard.sha256:
-            raise OutputError(
-                f"{shard.key} can't be published: its content is not what this run rendered (SHA-256 {digest[:16]}"
-                f" instead of {shard.sha256[:16]}); look at the `work` folder, and run again from the first step."
-            )
-        return body
-
     def create(self, shard: PlannedShard, body: bytes) -> bool:
         """Put a file that the target does not have; False where another run has made one of that name meanwhile."""
         headers = headers_of(shard.key, shard.sha256)
@@ -58,7 +50,7 @@ class Writer:
     def replace(self, shard: PlannedShard, owner: Owner) -> None:
         """Put a file over the one that is there."""
         headers = headers_of(shard.key, shard.sha256)
-        self._put_as_owner(shard.key, self.checked(shard), headers, shard.sha256, shard.etag, owner)
+        self._put_as_owner(shard.key, self.body(shard.key), headers, shard.sha256, shard.etag, owner)
 
     def put_index(self, index: IndexFile, etag: str | None, owner: Owner, *, instead_of: str | None = None) -> str:
         """Make an index live in place of the one with this ETag; gives the ETag of what is there then.

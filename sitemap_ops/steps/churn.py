@@ -44,7 +44,7 @@ def churn_of(
     def new(shard: ShardRecord) -> bytes:
         return workspace.fetch(f"shards/{shard.key}").read_bytes()
 
-    now = [ShardRecord(**vars(shard), lastmod=None) for shard in shards]
+    now = [shard.record(lastmod=None) for shard in shards]
     with suppress(OutputError):  # of a release that another program or an older version made
         counts = Counter(change.change for change in diff(live.shards, now, old, new, set_=shards[0].set))
         churn["entries"] = {change: counts[change] for change in ("added", "removed", "changed")}

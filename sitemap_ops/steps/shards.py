@@ -61,6 +61,7 @@ def shard_file(site: Site, made: SetShard) -> tuple[RenderedShard, bytes]:
         xml_bytes=len(content),
         gzip_bytes=len(body),
         sha256=digest,
+        body_sha256=hashlib.sha256(body).hexdigest(),
         first_loc=loc_of(first.data[: first.offsets[1]].tobytes()),
         last_loc=loc_of(last.data[last.offsets[-2] :].tobytes()),
     )
