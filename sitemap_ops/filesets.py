@@ -6,6 +6,7 @@ are derived from the same surviving entries, so no set can know a URL that the o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -14,7 +15,7 @@ from typing import Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sitemap_ops.engines import Limits, Profile, common_limits, profile
+from sitemap_ops.engines import PROFILES, Limits, Profile, common_limits, profile
 from sitemap_ops.render.xml import EXTENSIONS
 from sitemap_ops.site import Section, Site
 from sitemap_ops.tracking import ADDED
@@ -23,6 +24,7 @@ MAIN = "main"
 MAX_NEWS = 1_000
 """Articles in one file (G-42)."""
 
+_SUFFIX = re.compile(rf"\.(?:({'|'.join([*PROFILES, 'news', 'fresh'])})\.xml|(txt))(?:\.gz)?$")
 _OFTEN = ("always", "hourly", "daily")
 
 
@@ -84,6 +86,12 @@ def file_sets(site: Site) -> list[FileSet]:
     if site.fresh:
         sets.append(replace(main, name="fresh", index=_index(site, "fresh"), days=site.fresh.days))
     return sets
+
+
+def set_of(name: str) -> str:
+    """The set whose file has such a name or address (`FileSet.suffix`); the main one's where the name tells none."""
+    match = _SUFFIX.search(name)
+    return (match[1] or match[2]) if match else MAIN
 
 
 def fragment_columns(site: Site) -> tuple[str, ...]:

@@ -36,11 +36,15 @@ PARSERS: Mapping[str, Callable[[pd.Series], pd.DataFrame]] = {
 
 @dataclass(frozen=True)
 class Imported:
-    """What an import did. urls: rows written. files: read, indexes too. repaired: how often what, by stable code."""
+    """What an import did. urls: rows written. files: read, indexes too. repaired: how often what, by stable code.
+
+    skipped: entries and feed items without a URL, of which there is nothing to write.
+    """
 
     urls: int
     files: int
     repaired: Mapping[str, int]
+    skipped: int = 0
 
 
 def import_sitemap(
@@ -55,13 +59,15 @@ def import_sitemap(
     if to.suffix.lower() not in WRITERS:
         raise UsageError(f"--to {str(to)!r} is no CSV or Parquet file: let its name end in .csv or .parquet.")
     sitemaps = Sitemaps(location, connections, progress=progress)
-    rows = 0
+    rows = skipped = 0
 
     def counted() -> Iterator[pa.RecordBatch]:
-        nonlocal rows
+        nonlocal rows, skipped
         for batch in regroup(sitemaps.batches(), CHUNK_ROWS, WRITTEN_BYTES):
-            rows += batch.num_rows
-            yield _in_protocol_words(batch, sitemaps.repairs)
+            found = batch.filter(pc.fill_null(pc.not_equal(batch["loc"], ""), False))
+            rows += found.num_rows
+            skipped += batch.num_rows - found.num_rows
+            yield _in_protocol_words(found, sitemaps.repairs)
         if not rows:
             raise SourceError(f"There is no URL in {safe(location)}: nothing was imported.")
 
@@ -74,7 +80,7 @@ def import_sitemap(
     finally:
         part.unlink(missing_ok=True)
     repaired = {code: count for code, count in sorted(sitemaps.repairs.items()) if count}
-    return Imported(rows, sitemaps.files, repaired)
+    return Imported(rows, sitemaps.files, repaired, skipped)
 
 
 def _in_protocol_words(batch: pa.RecordBatch, repairs: Counter[str]) -> pa.RecordBatch:

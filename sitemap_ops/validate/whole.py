@@ -1,11 +1,17 @@
-"""What is said about a set of files as a whole: URLs listed twice, alternates without an answer (P-53, G-52)."""
+"""What is said about files together: URLs listed twice in a set, alternates without an answer (P-53, G-52).
+
+Several file sets can lie side by side: text files, an engine's own, news and fresh repeat URLs of the main set, by
+design.
+"""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from sitemap_ops.filesets import set_of
 from sitemap_ops.reading.column import Column
 from sitemap_ops.reading.record import EXAMPLES, Record
 from sitemap_ops.validate.document import Judged
@@ -14,20 +20,21 @@ from sitemap_ops.validate.seen import Seen
 
 
 class Whole:
-    """Takes the files of a set one after the other. complete: they are all of it, not one of perhaps many."""
+    """Takes the files one after the other. complete: they are all that there are, not one of perhaps many."""
 
     def __init__(self, engines: Sequence[str]) -> None:
         self.complete = False
         self._engines = engines
-        self._seen = Seen()
+        self._seen: defaultdict[str, Seen] = defaultdict(Seen)
         self._links = Links()
         self._hosts: set[str] = set()
         self._locations: list[str] = []
 
     def take(self, judged: Judged) -> None:
         """Add a file: its repeated URLs are reported in its own record. Empties what the file was kept for."""
+        seen = self._seen[set_of(judged.record.location)]
         for listed in judged.locs:
-            again = self._seen.add(listed.hashes)
+            again = seen.add(listed.hashes)
             if again.any():
                 judged.record.add_rows("duplicate-loc", Column(listed.text(), listed.line, listed.hashes), again)
         for linked in judged.links:
@@ -42,7 +49,7 @@ class Whole:
         records: dict[int, Record] = {}
         homes = hashes(sorted(self._hosts))
         for links in self._links.one_way():
-            listed = self._seen.holds(links["target"])
+            listed = np.logical_or.reduce([seen.holds(links["target"]) for seen in self._seen.values()])
             here = np.isin(links["host"], homes) & ~listed
             self._report(records, links[listed], "hreflang-not-reciprocal", None)
             if self.complete:

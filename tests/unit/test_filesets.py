@@ -10,7 +10,7 @@ import pytest
 
 from sitemap_ops.engines import Limits
 from sitemap_ops.errors import SiteFileError
-from sitemap_ops.filesets import FileSet, file_sets, fragment_columns, members
+from sitemap_ops.filesets import FileSet, file_sets, fragment_columns, members, set_of
 from sitemap_ops.ordering import ENTRY_SCHEMA
 from sitemap_ops.site import Site, load_site
 
@@ -59,6 +59,7 @@ def test_names_of_indexes_and_files(tmp_path: Path) -> None:
     }
     suffixes = [each.suffix for each in sets.values()]
     assert suffixes == [".xml.gz", ".txt", ".yandex.xml.gz", ".baidu.xml.gz", ".fresh.xml.gz"]
+    assert [set_of(f"https://a.example/shop-pages-0123{suffix}") for suffix in suffixes] == [*sets]
 
 
 def test_limits(tmp_path: Path) -> None:

@@ -68,13 +68,17 @@ def escaped(url: str) -> str:
 
 @dataclass(frozen=True)
 class Dialect:
-    """A file, the locs that it means, and what had to be repaired; `row` is what else its first row has to hold."""
+    """A file, the locs that it means, and what had to be repaired; `row` is what else its first row has to hold.
+
+    skipped: entries and items without a URL.
+    """
 
     body: bytes | str
     locs: list[str | None]
     repaired: dict[str, int]
     name: str = "sitemap.xml"
     row: Mapping[str, str] = field(default_factory=dict)
+    skipped: int = 0
 
 
 DIALECTS: dict[str, Dialect] = {
@@ -117,7 +121,7 @@ DIALECTS: dict[str, Dialect] = {
     "several gzip members (P-33)": Dialect(gz(GOOD[:90]) + gz(GOOD[90:]), [A], {"gzip-multi-member": 1}),
     "bytes after the gzip data": Dialect(gz(GOOD) + b"\0" * 9, [A], {"gzip-trailing-garbage": 1}),
     "two locs in an entry (P-03)": Dialect(plain(rest="<loc>https://shop.example/z</loc><lastmod>2024</lastmod><lastmod>2023</lastmod>"), [A], {"loc-duplicate-tag": 1, "duplicate-tag": 1}, row={"lastmod": "2024"}),
-    "an entry without a loc": Dialect(f'<urlset xmlns="{NS}"><url><lastmod>2024</lastmod></url>{page()}</urlset>', ["", A], {}, row={"lastmod": "2024"}),
+    "an entry without a loc": Dialect(f'<urlset xmlns="{NS}"><url><lastmod>2024</lastmod></url>{page()}</urlset>', [A], {}, row={"lastmod": ""}, skipped=1),
     "other order, unknown tags (P-18, P-19)": Dialect(f'<urlset xmlns="{NS}"><url><mobile/><priority>1</priority><loc>{A}</loc></url><x/></urlset>', [A], {"priority-noncanonical": 1}, row={"priority": "1.0"}),
     "images of an unknown namespace": Dialect(f'<urlset xmlns="{NS}" xmlns:image="{IMAGE_NS.replace("http", "https")}"><url><image:image><image:loc>/i.png</image:loc></image:image><loc>{A}</loc></url></urlset>', [A], {}, row={"images": '["/i.png"]'}),
     "image texts (C-85)": Dialect(extended("<image:image><image:loc>/1?a&amp;amp;b</image:loc></image:image><image:image><image:loc>/2</image:loc><image:title> Ü &amp;amp; x </image:title><image:x>y</image:x></image:image>"), [A], {"double-entity-escape": 1}, row={"images": '["/1?a&b", {"loc": "/2", "title": "Ü &amp; x"}]'}),
@@ -125,7 +129,7 @@ DIALECTS: dict[str, Dialect] = {
     "news (G-43)": Dialect(extended("".join(f"<news:news><news:publication><news:name>{name}</news:name><news:language>en</news:language></news:publication><news:publication_date>2024-06-01</news:publication_date><news:title>T</news:title></news:news>" for name in "NO")), [A], {"duplicate-tag": 1}, row={"news_name": "N", "news_language": "en", "news_title": "T", "news_published": "2024-06-01"}),
     "titles of videos are no titles of images": Dialect(extended("<image:image><image:loc>/1</image:loc></image:image><video:video><video:title>T</video:title></video:video>"), [A], {}, row={"images": '["/1"]', "videos": '[{"title": "T"}]'}),
     "alternates": Dialect(urlset(page(rest='<xhtml:link rel="alternate" hreflang="tr" href="/tr?a&amp;amp;b"/><xhtml:link rel="alternate" hreflang="en" href="/en"/><xhtml:link rel="alternate" hreflang="en" href="/x"/>'), attributes=' xmlns:xhtml="http://www.w3.org/1999/xhtml"'), [A], {"double-entity-escape": 1, "hreflang-duplicate": 1}, row={"alternates": '{"tr": "/tr?a&b", "en": "/en"}'}),
-    "RSS 2.0 (P-50)": Dialect(RSS, [A, "https://shop.example/g", ""], {"feed": 1, "guid-as-link": 1}, row={"lastmod": "Thu, 07 Mar 2024 12:00:00 GMT"}),
+    "RSS 2.0 (P-50)": Dialect(RSS, [A, "https://shop.example/g"], {"feed": 1, "guid-as-link": 1}, row={"lastmod": "Thu, 07 Mar 2024 12:00:00 GMT"}, skipped=1),
     "Atom (P-50)": Dialect(ATOM, [A], {"feed": 1}, row={"lastmod": "2024-03-07T12:00:00Z"}),
     "RSS 1.0": Dialect(RDF, [A], {"feed": 1}, row={"lastmod": "2024-03-07"}),
     "text (P-49)": Dialect(f"{A}\r\n\r\n# a comment\n{B}\n", [A, B], {"txt-line-not-url": 1}, "urls.txt"),
@@ -156,7 +160,7 @@ def test_dialect(name: str, tmp_path: Path) -> None:
     rows, result = imported(tmp_path, {dialect.name: dialect.body})
     assert locs(rows) == dialect.locs
     assert result.repaired == dialect.repaired
-    assert (result.urls, result.files) == (len(rows), 1)
+    assert (result.urls, result.files, result.skipped) == (len(rows), 1, dialect.skipped)
     assert {key: rows[0][key] for key in dialect.row} == dialect.row
 
 

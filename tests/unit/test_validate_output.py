@@ -14,7 +14,7 @@ from sitemap_ops.reading.record import EXAMPLES
 from sitemap_ops.rules import RULES, SEVERITY
 from sitemap_ops.validate import exceeds, validate
 from sitemap_ops.validate.output import to_json, to_junit, to_table
-from tests.unit.validating import NOW, index, keys, page, pages, said, shard, urlset
+from tests.unit.validating import NOW, extended, index, keys, page, pages, said, shard, urlset
 
 GOOD = pages("https://shop.example/a")
 BAD = urlset(
@@ -153,6 +153,31 @@ def test_where_the_files_are_served(tmp_path: Path) -> None:
     assert (
         keys(validate(tmp_path, base_url="https://shop.example/", hosts=["https://shop.example.de"], now=NOW)) == set()
     )
+
+
+def test_file_sets_repeat_urls_by_design(tmp_path: Path) -> None:
+    """P-53: text, an engine's own set, news and fresh hold URLs of the main set; within each, a URL twice is told."""
+    again = pages("https://shop.example/a")
+    sets = {
+        f"shop-pages-2{middle}": again for middle in (".yandex.xml.gz", ".fresh.xml.gz", ".news.xml", ".naver.xml.gz")
+    }
+    files = {"shop-pages-1.xml.gz": again, "shop-pages-1.txt": b"https://shop.example/a\n", **sets}
+    assert "duplicate-loc" not in keys(said(tmp_path / "each", files))
+    for name in files:
+        twice = {**files, name.replace("shop-pages", "shop-more"): files[name]}
+        found = [one for one in said(tmp_path / name, twice).findings if one.code == "duplicate-loc"]
+        assert len(found) == 1, name
+
+
+def test_alternates_are_found_in_any_set(tmp_path: Path) -> None:
+    """G-52: a page whose other language is listed in another set's file is one that a sitemap lists."""
+    link = '<xhtml:link rel="alternate" hreflang="{}" href="https://shop.example/{}"/>'
+    both = link.format("tr", "tr") + link.format("en", "en")
+    files = {
+        "a.xml": extended(both, loc="https://shop.example/tr"),
+        "a.fresh.xml": extended(both, loc="https://shop.example/en"),
+    }
+    assert not [key for key in keys(said(tmp_path, files)) if key.startswith("hreflang-not-reciprocal")]
 
 
 def test_duplicates_over_many_files(tmp_path: Path) -> None:
