@@ -108,7 +108,7 @@ def _build(arguments: argparse.Namespace) -> int:
     from sitemap_ops.connections import EnvironmentConnections
     from sitemap_ops.report.terminal import StepProgress, print_summary
     from sitemap_ops.site import load_site
-    from sitemap_ops.steps import assemble, cleanup, extract, prepare, publish
+    from sitemap_ops.steps import assemble, cleanup, extract, prepare, publish, split
     from sitemap_ops.steps.notify import notify
 
     site = load_site(arguments.site)
@@ -122,7 +122,10 @@ def _build(arguments: argparse.Namespace) -> int:
 
                 assembled = spark.assemble(site, run, connections, progress)
             else:
-                parts = [extract(site, run, section.name, connections, progress) for section in site.sections]
+                parts = [
+                    extract(site, run, part["section"], connections, progress, span=part["span"])
+                    for part in split(site, connections)
+                ]
                 assembled = assemble(site, run, parts, connections, progress)
             report = publish(
                 site, run, assembled, connections, plan_only=arguments.plan, force=arguments.force, progress=progress
@@ -197,6 +200,8 @@ def _import(arguments: argparse.Namespace) -> int:
         print(json.dumps(vars(imported)))
         return EXIT_DONE
     print(f"URLs {imported.urls}, files read {imported.files}, written to {arguments.to}")
+    if imported.skipped:
+        print(f"skipped: {imported.skipped} entries without a URL")
     for code, count in imported.repaired.items():
         print(f"repaired: {code} {count}")
     return EXIT_DONE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ EXAMPLES = 3
 
 _SHOWN_CHARACTERS = 200
 _KEPT_CHARACTERS = 2_048
+_NUMBER = re.compile(r"^row (\d+)")
 _PASSWORD = re.compile(r"(//[^/@:]*):[^/@]*@")
 
 
@@ -28,6 +30,15 @@ def examples_of(positions: np.ndarray, values: pd.Series) -> list[str]:
     """Rows of a column: number and value, of the first positions."""
     shown = positions[:EXAMPLES]
     return [f"row {values.index[at]}: {(printable(values.iloc[at]) or '')[:_SHOWN_CHARACTERS]}" for at in shown]
+
+
+def add_examples(examples: dict[str, list[str]], found: Mapping[str, Sequence[str]], rows_before: int = 0) -> None:
+    """Add those of the next rows by code, while there are few; rows_before: where their numbers begin."""
+    for code, rows in found.items():
+        kept = examples.setdefault(code, [])
+        kept += [
+            _NUMBER.sub(lambda row: f"row {int(row[1]) + rows_before}", text) for text in rows[: EXAMPLES - len(kept)]
+        ]
 
 
 def examples_by_code(codes: pa.Array, values: pd.Series) -> dict[str, list[str]]:

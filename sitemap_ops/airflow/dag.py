@@ -6,6 +6,7 @@ reads the site file itself, where the worker's own DAG folder has it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -17,10 +18,15 @@ from airflow.sdk.exceptions import AirflowSkipException
 from sitemap_ops.airflow import tasks
 from sitemap_ops.airflow.assets import audit_asset, site_asset
 from sitemap_ops.errors import ConflictError, GuardError, UsageError
-from sitemap_ops.site import Site
+from sitemap_ops.site import Section, Site
 
-MAX_SECTIONS = 256
-"""One mapped task a section: Airflow refuses maps over 1,024, and its scheduler slows long before (C-98)."""
+MAX_PARTS = 256
+"""One mapped task a part: Airflow refuses maps over 1,024, and its scheduler slows long before (C-98)."""
+
+PART_NAME = (
+    "{{ task.op_kwargs['section'] }}{{ ' %d' % task.op_kwargs['span']['number'] if task.op_kwargs.get('span') }}"
+)
+"""What Airflow shows for a mapped task: a section's name, and which part of it."""
 
 DEFAULTS: dict[str, Any] = {
     "owner": "sitemap-ops",
@@ -46,10 +52,11 @@ def empty_dag(site: Site, path: Path) -> DAG:
 
     Raises UsageError where the site is more than Airflow can map, and what Airflow raises for id, schedule or asset.
     """
-    if len(site.sections) > MAX_SECTIONS:
+    parts = sum(map(_parts, site.sections)) if site.engine == "local" else 1
+    if parts > MAX_PARTS:
         raise UsageError(
-            f"{path.name} has {len(site.sections)} sections and Airflow would run a task for each: join some of them,"
-            f" so that there are {MAX_SECTIONS} at most."
+            f"{path.name} has {len(site.sections)} sections in {parts} parts, and Airflow would run a task for each:"
+            f" join sections or split less, so that there are {MAX_PARTS} parts at most."
         )
     site_asset(site)
     if site.audit:
@@ -71,9 +78,10 @@ def empty_dag(site: Site, path: Path) -> DAG:
 def add_tasks(dag: DAG, site: Site, path: Path, **arguments: Any) -> DAG:
     """An empty DAG with its tasks: prepare, extract (mapped over the sections), assemble, publish, cleanup.
 
-    With `engine: spark` there is no extract: assemble is one Spark job from the sources to the shards. Where the site
-    file asks for it, also notify. path: the site file, which each task reads again. arguments: of every task, such as
-    pool, queue or on_failure_callback.
+    With `split` in a source there is also split, which says over which parts of sections extract is mapped; with
+    `engine: spark` neither, as assemble is one Spark job from the sources to the shards. Where the site file asks for
+    it, also notify. path: the site file, which each task reads again. arguments: of every task, such as pool, queue or
+    on_failure_callback.
     """
     index = site_asset(site)
     # A dict that a task returns is one reference, not an XCom for each of its keys (C-101).
@@ -82,10 +90,6 @@ def add_tasks(dag: DAG, site: Site, path: Path, **arguments: Any) -> DAG:
     @step(execution_timeout=timedelta(minutes=10))
     def prepare(dag_run: Any = None) -> dict[str, Any]:
         return tasks.prepare(path, dag_run.run_id, dag_run.run_after)
-
-    @step(map_index_template="{{ task.op_kwargs['section'] }}")
-    def extract(run: Any, section: str) -> dict[str, Any]:
-        return tasks.extract(path, run, section)
 
     @step()
     def assemble(run: Any, parts: Any) -> dict[str, Any]:
@@ -115,7 +119,7 @@ def add_tasks(dag: DAG, site: Site, path: Path, **arguments: Any) -> DAG:
 
     with dag:
         run = prepare()
-        published = publish(run, assemble(run, _extracted(extract, site, run)))
+        published = publish(run, assemble(run, _extracted(step, path, site, run)))
         published >> cleanup(run)
         if site.notify:
             # Airflow does not count a teardown when it says whether a run failed: even a killed one spoils nothing.
@@ -125,11 +129,25 @@ def add_tasks(dag: DAG, site: Site, path: Path, **arguments: Any) -> DAG:
     return dag
 
 
-def _extracted(extract: Any, site: Site, run: Any) -> Any:
-    """References of the sections' own tasks; none with Spark, whose one job reads all sources side by side."""
+def _extracted(step: Callable[..., Any], path: Path, site: Site, run: Any) -> Any:
+    """References of the parts' own tasks; none with Spark, whose one job reads all sources side by side."""
+
+    def split(run: Any) -> list[dict[str, Any]]:
+        return tasks.split(path, run)
+
+    def extract(run: Any, section: str, span: Any = None) -> dict[str, Any]:
+        return tasks.extract(path, run, section, span)
+
     if site.engine == "spark":
         return []
-    return extract.partial(run=run).expand(section=[section.name for section in site.sections])
+    mapped = step(map_index_template=PART_NAME)(extract).partial(run=run)
+    if all(_parts(section) == 1 for section in site.sections):
+        return mapped.expand(section=[section.name for section in site.sections])
+    return mapped.expand_kwargs(step(execution_timeout=timedelta(hours=1))(split)(run))
+
+
+def _parts(section: Section) -> int:
+    return section.source.split if section.source.type == "sql" else 1
 
 
 def _params() -> dict[str, Param]:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from airflow.sdk.exceptions import AirflowSkipException
 
@@ -23,13 +23,17 @@ from sitemap_ops.site import Site, load_site
 log = logging.getLogger(__name__)
 
 MAX_XCOM_BYTES = 16_384
-"""No task returns more: some metadata databases cut a value at 64 KB (C-100)."""
+"""No task but `split` returns more: some metadata databases cut a value at 64 KB (C-100)."""
+
+MAX_PARTS_BYTES = 65_535
+"""256 parts of sections with the longest names, by keys that are times."""
 
 TELL_SECONDS = 30
 MAX_TOLD_SHARDS = 100
 """Shards that the log of a plan names; its report has all."""
 
 Reference = dict[str, Any]
+Small = TypeVar("Small", Reference, list[Reference])
 
 
 def prepare(path: Path, run_id: str, as_of: datetime) -> Reference:
@@ -43,14 +47,23 @@ def prepare(path: Path, run_id: str, as_of: datetime) -> Reference:
         return _small({**run, "site_digest": digest})
 
 
-def extract(path: Path, run: Reference, section: str) -> Reference:
+def split(path: Path, run: Reference) -> list[Reference]:
+    """The parts of all sections, each for a task of its own."""
+    from sitemap_ops import steps
+    from sitemap_ops.airflow.connections import AirflowConnections
+
+    with _message_first():
+        return _small(steps.split(_site(path, run), AirflowConnections()), MAX_PARTS_BYTES)
+
+
+def extract(path: Path, run: Reference, section: str, span: Reference | None = None) -> Reference:
     from sitemap_ops import steps
     from sitemap_ops.airflow.connections import AirflowConnections
     from sitemap_ops.airflow.lineage import tell_source
 
     with _message_first():
         site = _site(path, run)
-        extracted = _small(steps.extract(site, run, section, AirflowConnections(), _logged_progress()))
+        extracted = _small(steps.extract(site, run, section, AirflowConnections(), _logged_progress(), span=span))
     tell_source(site.section(section).source)
     return extracted
 
@@ -163,9 +176,9 @@ def _digest(path: Path) -> str | None:
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None
 
 
-def _small(value: Reference) -> Reference:
+def _small(value: Small, limit: int = MAX_XCOM_BYTES) -> Small:
     size = len(json.dumps(value))
-    assert size < MAX_XCOM_BYTES, f"a task's result of {size} bytes is too large for an XCom"
+    assert size < limit, f"a task's result of {size} bytes is too large for an XCom"
     return value
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -40,6 +41,23 @@ class LastmodSpread:
         self._entries += other._entries
         if other._earliest is not None:
             self._count(other._stamps, other._counts, other._earliest, other._dated)
+
+    def to_json(self) -> dict[str, Any]:
+        """What `from_json` makes an equal one of, to merge it in another process."""
+        return {
+            "entries": self._entries,
+            "dated": self._dated,
+            "earliest": self._earliest,
+            "stamps": self._stamps.tolist(),
+            "counts": self._counts.tolist(),
+        }
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> LastmodSpread:
+        spread = cls()
+        spread._entries, spread._dated, spread._earliest = value["entries"], value["dated"], value["earliest"]
+        spread._stamps, spread._counts = (np.array(value[name], np.int64) for name in ("stamps", "counts"))
+        return spread
 
     def uniform(self, as_of: datetime) -> bool:
         """Whether lastmod says nothing: of 100 entries and more, 95 % carry one identical time, or all times lie at or

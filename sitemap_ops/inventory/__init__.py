@@ -13,7 +13,8 @@ from sitemap_ops.inventory.chunk import CHUNK_ROWS, Chunk
 from sitemap_ops.inventory.csv import read_csv
 from sitemap_ops.inventory.parquet import read_parquet
 from sitemap_ops.inventory.sitemap import read_sitemap
-from sitemap_ops.inventory.sql import read_sql
+from sitemap_ops.inventory.spans import Span
+from sitemap_ops.inventory.sql import read_sql, split_sql
 
 if TYPE_CHECKING:
     from sitemap_ops.connections import Connections
@@ -28,19 +29,34 @@ READERS: Mapping[str, Callable[[Any, Sequence[str], Connections, int], Iterator[
 
 
 def read(
-    source: Source, columns: Sequence[str], connections: Connections, *, chunk_rows: int = CHUNK_ROWS
+    source: Source,
+    columns: Sequence[str],
+    connections: Connections,
+    *,
+    span: Span | None = None,
+    chunk_rows: int = CHUNK_ROWS,
 ) -> Iterator[Chunk]:
     """The wanted columns of a source's rows, in order, at most `chunk_rows` a chunk; never the other columns.
 
-    Row numbers count from 1 in the order of the source. Raises SourceError where the source can't be read whole or
-    lacks a column (C-86), UsageError where its settings can't be meant.
+    span: one of those that `split` gives; None reads all rows. Row numbers count from 1 in the order of the source, or
+    of the span. Raises SourceError where the source can't be read whole or lacks a column (C-86), UsageError where its
+    settings can't be meant.
     """
     if not columns:
         raise UsageError("No column of the source is used: name at least one in the section.")
     reader = READERS.get(source.type)
     if reader is None:
         raise UsageError(f"Sources of type {source.type!r} can't be read; there are {', '.join(READERS)}.")
-    yield from reader(source, list(dict.fromkeys(columns)), connections, chunk_rows)
+    names = list(dict.fromkeys(columns))
+    if span is not None and source.type == "sql":
+        yield from read_sql(source, names, connections, chunk_rows, span)
+    else:
+        yield from reader(source, names, connections, chunk_rows)
 
 
-__all__ = ["CHUNK_ROWS", "Chunk", "read"]
+def split(source: Source, connections: Connections) -> list[Span | None]:
+    """The parts in which a source is read, each by itself: a query's by its key where it asks for `split`."""
+    return [*split_sql(source, connections)] if source.type == "sql" and source.split > 1 else [None]
+
+
+__all__ = ["CHUNK_ROWS", "Chunk", "Span", "read", "split"]

@@ -2,7 +2,7 @@
 
 A read that is cut short is an error, never a short inventory. With `key`, a unique column of the query, each page is a
 query of its own, ordered by the key (C-89); a dropped connection is opened again and the read goes on after the last
-row that it gave.
+row that it gave. With `split` too, a read may be of one span of the key.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import logging
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
+from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, quote_plus
@@ -19,6 +20,7 @@ from sitemap_ops.errors import SitemapOpsError, SourceError, UsageError
 from sitemap_ops.inventory import dbapi, postgres
 from sitemap_ops.inventory.chunk import Chunk, numbered
 from sitemap_ops.inventory.query import MakeQuery, Query, parse_query
+from sitemap_ops.inventory.spans import Span, spans_between
 from sitemap_ops.inventory.values import Column
 
 if TYPE_CHECKING:
@@ -41,18 +43,44 @@ class DatabaseError(SourceError):
     """A database refused or dropped a read; the rows so far are not the whole."""
 
 
-def read_sql(source: SqlSource, columns: Sequence[str], connections: Connections, chunk_rows: int) -> Iterator[Chunk]:
+def read_sql(
+    source: SqlSource, columns: Sequence[str], connections: Connections, chunk_rows: int, span: Span | None = None
+) -> Iterator[Chunk]:
     """The wanted columns of a query's rows, in plain types (see `plain`) that stay the same over all chunks.
 
-    Raises SourceError where the database refuses the query or drops the read, a column is missing, has no plain type or
-    values of several kinds, or `key` has NULLs or is not unique; UsageError where query and params don't fit.
+    span: of `key`, as `split_sql` gives it; None reads all rows. Raises SourceError where the database refuses the
+    query or drops the read, a column is missing, has no plain type or values of several kinds, or `key` has NULLs or is
+    not unique; UsageError where query and params don't fit.
     """
     database = connections.database(source.conn_id)
     if source.key is None:
         batches = _Reader(database, columns).rows(_whole(source))
     else:
-        batches = (batch.select(list(columns)) for batch in _pages(database, source, source.key, columns))
+        pages = _pages(database, source, source.key, columns, span or Span(1, None, None))
+        batches = (batch.select(list(columns)) for batch in pages)
     yield from numbered(batches, chunk_rows)
+
+
+def split_sql(source: SqlSource, connections: Connections) -> list[Span]:
+    """The spans of `key` in which a query's rows are read side by side: `split` of them, fewer where keys are few.
+
+    They are equally wide, which asks the database for no more than the smallest and the largest key. Raises UsageError
+    for keys that are neither whole numbers nor dates, SourceError as `read_sql` does.
+    """
+    reader = _Reader(connections.database(source.conn_id), ["low", "high"])
+    (batch,) = reader.rows(_extremes(source))
+    try:
+        low, high = (batch.column(name)[0].as_py() for name in ("low", "high"))
+    except (ValueError, OverflowError):  # PostgreSQL's infinity, for one
+        low = high = "a time that no calendar has"
+    if low is None:
+        return spans_between(0, 0, 1)
+    if not isinstance(low, int | date):
+        raise UsageError(
+            f"The key {source.key!r} of {reader.where} can't be split: its values are no whole numbers or dates, such"
+            f" as {low!r}. Name another key that is unique, or leave split out."
+        )
+    return spans_between(low, high, source.split)
 
 
 class _Reader:
@@ -90,9 +118,12 @@ class _Reader:
         return partial(dbapi.stream, connect(), columns=self.columns)
 
 
-def _pages(database: Database, source: SqlSource, key: str, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+def _pages(
+    database: Database, source: SqlSource, key: str, columns: Sequence[str], span: Span
+) -> Iterator[pa.RecordBatch]:
     reader = _Reader(database, list(dict.fromkeys([*columns, key])))
-    nulls = _count(database, source, "IS NULL")
+    # The first span's, for all of them: NULL is in none.
+    nulls = _count(database, source, "IS NULL") if span.start is None else 0
     if nulls:
         raise SourceError(f"The key {key!r} of {reader.where} is NULL in {nulls:,} rows, which no page would have.")
     last: Any = None
@@ -102,7 +133,7 @@ def _pages(database: Database, source: SqlSource, key: str, columns: Sequence[st
         try:
             if last is not None and _count(database, source, "= ", last) > 1:
                 raise SourceError(f"The key {key!r} of {reader.where} is not unique: {last!r} is there more than once.")
-            for batch in reader.rows(_page(source, last)):
+            for batch in reader.rows(_page(source, span, last)):
                 rows += batch.num_rows
                 last = batch.column(key)[-1].as_py()
                 failures = 0
@@ -123,14 +154,28 @@ def _whole(source: SqlSource) -> MakeQuery:
     return lambda mysql: parse_query(source.query, source.params, _where(source.conn_id), mysql=mysql)
 
 
-def _page(source: SqlSource, last: Any) -> MakeQuery:
+def _page(source: SqlSource, span: Span, last: Any) -> MakeQuery:
+    after = ("> ", last) if last is not None else (">= ", span.start)
+    conditions = [(sign, value) for sign, value in (after, ("< ", span.end)) if value is not None]
+
     def make(mysql: bool) -> Query:
         key = _quoted(source.key, mysql)
-        tail = f" ORDER BY {key} LIMIT {source.page_rows}"
-        query = _whole(source)(mysql)
-        if last is None:
-            return query.within("SELECT * FROM (\n", f") q{tail}")
-        return query.within("SELECT * FROM (\n", f") q WHERE {key} > ", tail, values=(last,))
+        texts = [") q"]
+        for word, (sign, _) in zip(("WHERE", "AND"), conditions, strict=False):
+            texts[-1] += f" {word} {key} {sign}"
+            texts.append("")
+        texts[-1] += f" ORDER BY {key} LIMIT {source.page_rows}"
+        values = tuple(value for _, value in conditions)
+        return _whole(source)(mysql).within("SELECT * FROM (\n", *texts, values=values)
+
+    return make
+
+
+def _extremes(source: SqlSource) -> MakeQuery:
+    def make(mysql: bool) -> Query:
+        key = _quoted(source.key, mysql)
+        before = f"SELECT min({key}) AS low, max({key}) AS high FROM (\n"  # noqa: S608 - the name is quoted
+        return _whole(source)(mysql).within(before, ") q")
 
     return make
 

@@ -52,11 +52,14 @@ class SqlSource(Part):
     """Bind parameters of the query."""
     key: Column | None = None
     page_rows: Annotated[Count, Field(ge=1)] = 500_000
+    split: Annotated[Count, Field(ge=1)] = 1
+    """Parts by key that are read by themselves: in Airflow each by a task of its own."""
 
     @model_validator(mode="after")
     def _pages_need_a_key(self) -> Self:
-        if "page_rows" in self.model_fields_set and self.key is None:
-            raise wrong("has no effect without key: name a unique, indexed column in key.", at=("page_rows",))
+        for name in ("page_rows", "split"):
+            if name in self.model_fields_set and self.key is None:
+                raise wrong("has no effect without key: name a unique, indexed column in key.", at=(name,))
         return self
 
 

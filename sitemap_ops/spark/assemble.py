@@ -20,9 +20,10 @@ from sitemap_ops.spark.read import TALLY, Cleaner, cleaned
 from sitemap_ops.spark.session import session
 from sitemap_ops.spark.shards import ShardWriter, make_shards
 from sitemap_ops.spark.tally import Tally, unpacked
-from sitemap_ops.steps.assemble import collect_rejects, section_summary
+from sitemap_ops.steps.assemble import section_summary
 from sitemap_ops.steps.derive import Derive
 from sitemap_ops.steps.extract import policy_of
+from sitemap_ops.steps.rejects import collect_rejects
 from sitemap_ops.steps.robots import robots_text
 from sitemap_ops.steps.run import Progress, Run, instant_of, no_progress, workspace_of
 from sitemap_ops.steps.tracked import tracks
@@ -64,7 +65,7 @@ def assemble(site: Site, run: Run, connections: Connections, progress: Progress 
         sections = [
             each.summary(section.name, as_of, read) for each, section in zip(tallies, site.sections, strict=True)
         ]
-        collect_rejects(sections, workspace)
+        collect_rejects((file for part in sections for file in part["rejects"]), workspace)
         result = {
             "sections": [section_summary(part, survivors[rank]) for rank, part in enumerate(sections)],
             "sets": [

@@ -1,8 +1,9 @@
 """Sources inside Spark: their rows, read and cleaned by executors, as a DataFrame of entries.
 
 CSV, Parquet and databases are read by this project's own readers, so that rows mean what they mean without Spark: a
-CSV file or a query is one task, a folder of Parquet files one task for each. Tables of the session's own catalog, and
-what it reads through JDBC, come as `type: sql` with `conn_id: spark`: Spark runs the query and splits it.
+CSV file is one task, a query one for each part that its `split` makes, a folder of Parquet files one for each. Tables
+of the session's own catalog, and what it reads through JDBC, come as `type: sql` with `conn_id: spark`: Spark runs the
+query and splits it.
 """
 
 from __future__ import annotations
@@ -23,10 +24,11 @@ from sitemap_ops.errors import SitemapOpsError, SourceError
 from sitemap_ops.inventory.chunk import CHUNK_ROWS, Chunk, numbered, positions
 from sitemap_ops.inventory.parquet import parquet_files
 from sitemap_ops.inventory.plain import plain_cast
+from sitemap_ops.inventory.spans import Span
 from sitemap_ops.ordering import SECTION, distinct
 from sitemap_ops.site import ParquetSource, Section, Site, Source, SqlSource
 from sitemap_ops.spark.tally import Tally, packed
-from sitemap_ops.steps.extract import write_rejects
+from sitemap_ops.steps.rejects import write_rejects
 from sitemap_ops.urls import UrlPolicy
 from sitemap_ops.workspace import Workspace
 
@@ -79,16 +81,16 @@ class Cleaner:
 
 @dataclass(frozen=True)
 class _Parts:
-    """Reads and cleans the parts whose numbers a task is given. parts: section's rank and source."""
+    """Reads and cleans the parts whose numbers a task is given. parts: section's rank, source, and what of it."""
 
     cleaner: Cleaner
-    parts: tuple[tuple[int, Source], ...]
+    parts: tuple[tuple[int, Source, Span | None], ...]
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for number in (number for batch in batches for number in batch.column(0).to_pylist()):
-            rank, source = self.parts[number]
+            rank, source, span = self.parts[number]
             columns = self.cleaner.site.sections[rank].columns()
-            yield from self.cleaner(inventory.read(source, columns, EnvironmentConnections()), rank, number)
+            yield from self.cleaner(inventory.read(source, columns, EnvironmentConnections(), span=span), rank, number)
 
 
 @dataclass(frozen=True)
@@ -120,25 +122,25 @@ def cleaned(spark: SparkSession, cleaner: Cleaner, connections: Connections) -> 
     from pyspark.sql.pandas.types import from_arrow_schema
 
     schema = from_arrow_schema(cleaned_schema(cleaner.site))
-    parts: list[tuple[int, Source]] = []
+    parts: list[tuple[int, Source, Span | None]] = []
     frames: list[DataFrame] = []
     for rank, section in enumerate(cleaner.site.sections):
         source = section.source
         if isinstance(source, SqlSource) and source.conn_id == CATALOG:
             frames.append(_query(spark, section, source).mapInArrow(_Query(cleaner, rank), schema))
         else:
-            parts += [(rank, each) for each in _split(source, connections)]
+            parts += [(rank, *each) for each in _split(source, connections)]
     if parts:
         numbers = spark.range(0, len(parts), 1, len(parts))
         frames.append(numbers.mapInArrow(_Parts(cleaner, tuple(parts)), schema))
     return reduce(DataFrame.unionAll, frames)
 
 
-def _split(source: Source, connections: Connections) -> list[Source]:
+def _split(source: Source, connections: Connections) -> list[tuple[Source, Span | None]]:
     """A source as parts that are read side by side."""
     if not isinstance(source, ParquetSource):
-        return [source]
-    return [source.model_copy(update={"path": file}) for file in parquet_files(source, connections)]
+        return [(source, span) for span in inventory.split(source, connections)]
+    return [(source.model_copy(update={"path": file}), None) for file in parquet_files(source, connections)]
 
 
 def _query(spark: SparkSession, section: Section, source: SqlSource) -> DataFrame:

@@ -12,15 +12,16 @@ import pyarrow as pa
 
 from sitemap_ops.clean import Cleaned
 from sitemap_ops.entries import LastmodSpread
-from sitemap_ops.examples import EXAMPLES
-from sitemap_ops.steps.extract import by_reason
+from sitemap_ops.examples import add_examples
+from sitemap_ops.steps.rejects import by_reason
 
 
 @dataclass
 class Tally:
     """Counts of one section's rows (its rank): of a part that a task read, or merged.
 
-    error: why the source could not be read; the counts then mean nothing.
+    rejects: files of `write_rejects`, each with the rows of the parts before its own. error: why the source could not
+    be read; the counts then mean nothing.
     """
 
     rank: int
@@ -31,7 +32,7 @@ class Tally:
     rejected: Counter[str] = field(default_factory=Counter)
     changed: Counter[str] = field(default_factory=Counter)
     examples: dict[str, list[str]] = field(default_factory=dict)
-    rejects: list[str] = field(default_factory=list)
+    rejects: list[tuple[int, str]] = field(default_factory=list)
     spread: LastmodSpread = field(default_factory=LastmodSpread)
     error: Exception | None = None
 
@@ -42,19 +43,20 @@ class Tally:
         self.duplicates += cleaned.entries.num_rows - entries.num_rows
         self.changed += cleaned.changed
         self.rejected.update(by_reason(cleaned.rejects))
-        self.rejects += [rejects] if rejects else []
+        self.rejects += [(0, rejects)] if rejects else []
         self.spread.update(entries["instant"])
-        self._add_examples(cleaned.examples)
+        add_examples(self.examples, cleaned.examples)
 
     def merge(self, other: Tally) -> None:
+        """Add the part that follows, whose own row numbers begin at 1."""
+        self.rejects += [(self.rows + before, name) for before, name in other.rejects]
+        add_examples(self.examples, other.examples, self.rows)
         self.rows += other.rows
         self.entries += other.entries
         self.duplicates += other.duplicates
         self.changed += other.changed
         self.rejected += other.rejected
-        self.rejects += other.rejects
         self.spread.merge(other.spread)
-        self._add_examples(other.examples)
 
     def summary(self, section: str, as_of: datetime, seconds: float) -> dict[str, Any]:
         """What the extract step says of a section."""
@@ -68,11 +70,6 @@ class Tally:
             "lastmod_uniform": self.spread.uniform(as_of),
             "seconds": round(seconds, 3),
         }
-
-    def _add_examples(self, examples: dict[str, list[str]]) -> None:
-        for code, found in examples.items():
-            kept = self.examples.setdefault(code, [])
-            kept += found[: EXAMPLES - len(kept)]
 
 
 def packed(value: Any) -> bytes:

@@ -6,7 +6,8 @@ run's workspace, and what it returns is a reference of a few hundred bytes. Any 
 
 from sitemap_ops.steps.assemble import assemble
 from sitemap_ops.steps.extract import extract
+from sitemap_ops.steps.parts import split
 from sitemap_ops.steps.publish import publish
 from sitemap_ops.steps.run import Progress, cleanup, prepare
 
-__all__ = ["Progress", "assemble", "cleanup", "extract", "prepare", "publish"]
+__all__ = ["Progress", "assemble", "cleanup", "extract", "prepare", "publish", "split"]

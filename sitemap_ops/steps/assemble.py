@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from sitemap_ops.connections import Connections
-from sitemap_ops.errors import SourceError
 from sitemap_ops.filesets import file_sets, fragment_columns
 from sitemap_ops.ordering import RANGE_ROWS, WIDE_RANGE_ROWS, KeyRange, key_ranges
 from sitemap_ops.parallel import ordered_map
 from sitemap_ops.release.plan import RenderedShard
-from sitemap_ops.render.gzip import compress
 from sitemap_ops.site import Site
 from sitemap_ops.steps.derive import LINKS, TRACKED, Derive, Derived, SetPiece
+from sitemap_ops.steps.parts import read_sections
+from sitemap_ops.steps.rejects import collect_rejects
 from sitemap_ops.steps.run import Progress, Run, instant_of, no_progress, workspace_of
 from sitemap_ops.steps.shards import SetShard, cut, shard_file
 from sitemap_ops.steps.tracked import new_records, records_before, tracks
@@ -33,21 +32,17 @@ from sitemap_ops.workspace import Workspace
 if TYPE_CHECKING:
     from sitemap_ops.linking import Linked
 
-REJECTS = "rejects.csv.gz"
-_REJECTS_HEADER = b"section,row,value,reason\n"
-
 
 def assemble(
     site: Site, run: Run, parts: list[dict[str, Any]], connections: Connections, progress: Progress = no_progress
 ) -> dict[str, Any]:
-    """All shards of the run, rendered, from what `extract` made of each section. Returns a reference with counts."""
+    """All shards of the run, rendered, from what `extract` made of each part. Returns a reference with counts.
+
+    Raises SourceError where the parts are not all rows of all sections, each once.
+    """
     started = time.monotonic()
     with workspace_of(site, run, connections) as workspace:
-        by_section = {part["section"]: workspace.read_json(part) for part in parts}
-        missing = [section.name for section in site.sections if section.name not in by_section]
-        if missing:
-            raise SourceError(f"The section {missing[0]!r} was not read in this run: run its extract step again.")
-        sections = [by_section[section.name] for section in site.sections]
+        sections = read_sections(site, parts, workspace, instant_of(run))
         runs = _files(sections, "runs", workspace)
         staged = sum(part["entries"] for part in sections)
         sets = file_sets(site)
@@ -61,7 +56,7 @@ def assemble(
             ranges = _derived(Derive(sets, instant_of(run), _bases(site)), runs, beside, _range_rows(site))
             pieces = _pieces(ranges, made, keep, lambda done: progress("assemble", done, staged))
             shards = list(ordered_map(write, cut(pieces, sets, len(sections))))
-        collect_rejects(sections, workspace)
+        collect_rejects((file for part in sections for file in part["rejects"]), workspace)
         result = {
             "sections": [section_summary(part, made.entries[rank]) for rank, part in enumerate(sections)],
             "sets": [{"set": name, "kept_out": dict(codes)} for name, codes in made.kept_out.items()],
@@ -147,12 +142,3 @@ def _write(site: Site, workspace: Workspace, made: SetShard) -> RenderedShard:
     with workspace.create(f"shards/{record.key}") as path:
         path.write_bytes(body)
     return record
-
-
-def collect_rejects(sections: list[dict[str, Any]], workspace: Workspace) -> None:
-    """One file of all rejects; gzip members one after the other are one gzip file to every reader."""
-    with workspace.create(REJECTS) as path, path.open("wb") as out:
-        out.write(compress(_REJECTS_HEADER))
-        for name in (name for part in sections for name in part["rejects"]):
-            with workspace.fetch(name).open("rb") as source:
-                shutil.copyfileobj(source, out)

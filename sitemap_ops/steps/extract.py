@@ -10,17 +10,17 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv
 
 from sitemap_ops import inventory
 from sitemap_ops.clean import clean
 from sitemap_ops.connections import Connections
 from sitemap_ops.entries import LastmodSpread
-from sitemap_ops.examples import EXAMPLES
+from sitemap_ops.examples import add_examples
 from sitemap_ops.inventory.chunk import Chunk
 from sitemap_ops.ordering import SECTION, distinct, write_run
 from sitemap_ops.parallel import ordered_map
 from sitemap_ops.site import Section, Site
+from sitemap_ops.steps.rejects import by_reason, write_rejects
 from sitemap_ops.steps.robots import robots_text
 from sitemap_ops.steps.run import Progress, Run, instant_of, no_progress, workspace_of
 from sitemap_ops.urls import UrlPolicy
@@ -29,7 +29,7 @@ from sitemap_ops.workspace import Workspace
 
 @dataclass
 class _Tally:
-    """What became of a section's rows so far."""
+    """What became of the rows so far."""
 
     rows: int = 0
     entries: int = 0
@@ -43,29 +43,40 @@ class _Tally:
 
 
 def extract(
-    site: Site, run: Run, section: str, connections: Connections, progress: Progress = no_progress
+    site: Site,
+    run: Run,
+    section: str,
+    connections: Connections,
+    progress: Progress = no_progress,
+    *,
+    span: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Read and clean a section. Returns a reference with the section's counts.
+    """Read and clean a section, or of it the span that `split` gave. Returns a reference with counts.
 
     Raises SourceError where the source can't be read to its end: then nothing of it counts.
     """
     started = time.monotonic()
     configured = site.section(section)
+    # A section's own name has no dot.
+    name = f"{section}.{span['number']}" if span else section
     with workspace_of(site, run, connections) as workspace:
-        stage = _Stage(site, configured, policy_of(site, robots_text(site, connections)), instant_of(run), workspace)
-        chunks = inventory.read(configured.source, configured.columns(), connections)
+        policy = policy_of(site, robots_text(site, connections))
+        stage = _Stage(site, configured, name, policy, instant_of(run), workspace)
+        of_key = inventory.Span.from_json(span) if span else None
+        chunks = inventory.read(configured.source, configured.columns(), connections, span=of_key)
         tally, spread = _Tally(), LastmodSpread()
         for staged in ordered_map(stage, enumerate(chunks)):
             _add(tally, staged)
             spread.update(staged.instants)
-            progress(section, tally.rows, None)
+            progress(name, tally.rows, None)
         result = {
             "section": section,
+            "span": span,
             **vars(tally),
-            "lastmod_uniform": spread.uniform(instant_of(run)),
+            "spread": spread.to_json(),
             "seconds": round(time.monotonic() - started, 3),
         }
-        reference = workspace.write_json(f"extract-{section}.json", result)
+        reference = workspace.write_json(f"extract-{name}.json", result)
     counts = {"rows": tally.rows, "entries": tally.entries, "rejected": tally.rejected.total()}
     return {"section": section, **reference, **counts}
 
@@ -90,6 +101,7 @@ class _Stage:
 
     site: Site
     section: Section
+    name: str
     policy: UrlPolicy
     as_of: datetime
     workspace: Workspace
@@ -99,7 +111,7 @@ class _Stage:
         cleaned = clean(chunk, self.section, self.policy, self.site, self.as_of)
         alone = pa.array(np.zeros(cleaned.entries.num_rows, np.int32))
         entries = distinct(cleaned.entries.append_column(SECTION, alone)).drop_columns(SECTION.name)
-        name = f"{self.section.name}-{number:06d}"
+        name = f"{self.name}-{number:06d}"
         run = self._write_run(entries, f"{name}.arrow")
         rejects = write_rejects(self.workspace, self.section, cleaned.rejects, f"{name}.rejects.csv.gz")
         return _Staged(
@@ -132,16 +144,6 @@ class _Stage:
         return name
 
 
-def write_rejects(workspace: Workspace, section: Section, rejects: pa.Table, name: str) -> str | None:
-    """Leave a section's rejects (REJECT_SCHEMA) in a file of the workspace; None where there are none."""
-    if not rejects.num_rows:
-        return None
-    named = rejects.add_column(0, "section", pa.array([section.name] * rejects.num_rows))
-    with workspace.create(name) as path, pa.CompressedOutputStream(str(path), "gzip") as out:
-        pa.csv.write_csv(named, out, pa.csv.WriteOptions(include_header=False))
-    return name
-
-
 def policy_of(site: Site, robots: str | None = None) -> UrlPolicy:
     """The site file's URL policy, and the text of the robots.txt that it names."""
     urls = site.urls
@@ -167,10 +169,4 @@ def _add(tally: _Tally, staged: _Staged) -> None:
     tally.members += [staged.members] if staged.members else []
     for reason, count in staged.rejected.items():
         tally.rejected[reason] += count
-    for code, examples in staged.examples.items():
-        kept = tally.examples.setdefault(code, [])
-        kept += examples[: EXAMPLES - len(kept)]
-
-
-def by_reason(rejects: pa.Table) -> dict[str, int]:
-    return {str(item["values"]): item["counts"] for item in rejects["reason"].value_counts().to_pylist()}
+    add_examples(tally.examples, staged.examples)

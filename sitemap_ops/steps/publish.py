@@ -26,8 +26,8 @@ from sitemap_ops.report.html import compile_pages
 from sitemap_ops.report.keep import keep_report
 from sitemap_ops.report.scope import robots_lines, scope_findings
 from sitemap_ops.site import Site
-from sitemap_ops.steps.assemble import REJECTS
 from sitemap_ops.steps.churn import churn_of
+from sitemap_ops.steps.rejects import REJECTS
 from sitemap_ops.steps.run import Progress, Run, instant_of, no_progress, workspace_of
 from sitemap_ops.steps.tracked import keep_records
 from sitemap_ops.storage import Headers, Store, open_store

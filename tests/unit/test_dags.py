@@ -8,6 +8,7 @@ import subprocess
 import sys
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -158,11 +159,40 @@ def test_results_are_not_taken_apart(dag: Any) -> None:
     assert {task.task_id: task.multiple_outputs for task in dag.tasks} == dict.fromkeys(dag.task_ids, False)
 
 
-def test_nothing_is_templated_but_the_name_of_a_section(dag: Any) -> None:
+def test_mapped_over_the_parts_of_a_large_query(folder: Path) -> None:
+    """Issue 5, Build 5: with `split` a task asks the database where the parts begin, and each part is a task's own."""
+    path = add_site(folder, "shop")
+    path.write_text(path.read_text().replace('product"}', 'product", key: id, split: 4}'))
+    dag = bag(folder).dags["sitemaps__shop"]
+    assert {task.task_id: task.upstream_task_ids for task in dag.tasks if task.task_id in ("split", "extract")} == {
+        "split": {"prepare"},
+        "extract": {"prepare", "split"},
+    }
+    mapped = dag.get_task("extract")
+    assert next(iter(mapped.op_kwargs_expand_input.iter_references()))[0].task_id == "split"
+    assert (dag.get_task("split").retries, mapped.partial_kwargs["retries"]) == (3, 3)
+
+
+def test_too_many_parts_are_refused_when_parsed(folder: Path) -> None:
+    """C-98: the parts of sections count, too."""
+    path = add_site(folder, "vast")
+    path.write_text(path.read_text().replace('product"}', 'product", key: id, split: 256}'))
+    loaded = bag(folder)
+    assert "vast.yaml has 2 sections in 257 parts" in str(loaded.import_errors)
+    assert loaded.dags == {}
+
+
+def test_nothing_is_templated_but_the_name_of_a_part(dag: Any) -> None:
     """C-105: no bucket, prefix or date comes from a template, so that no kind of run can lack one."""
     given = {task.task_id: getattr(task, "partial_kwargs", {}).get("op_kwargs") or task.op_kwargs for task in dag.tasks}
     assert "{{" not in str(given)
-    assert dag.get_task("extract").partial_kwargs["map_index_template"] == "{{ task.op_kwargs['section'] }}"
+    template = dag.get_task("extract").partial_kwargs["map_index_template"]
+    for given, shown in (
+        ({"section": "pages"}, "pages"),
+        ({"section": "pages", "span": None}, "pages"),
+        ({"section": "pages", "span": {"number": 7}}, "pages 7"),
+    ):
+        assert dag.get_template_env().from_string(template).render(task=SimpleNamespace(op_kwargs=given)) == shown
 
 
 def test_publish_updates_the_asset_of_the_index(dag: Any) -> None:

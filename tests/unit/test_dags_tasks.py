@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import logging
+import sqlite3
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -72,6 +74,28 @@ def test_site_file_changed_in_mid_run(site_file: Path) -> None:
     site_file.write_text(SITE.replace("/www.", "/shop."))
     with pytest.raises(UsageError, match=r"shop\.yaml was changed while this run was under way: trigger a new run"):
         tasks.extract(site_file, run, "products")
+
+
+def test_most_parts_fit_into_one_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """C-100: what `split` returns of as many parts as there may be, with long names and times as keys, is no more than
+    the smallest of metadata databases takes."""
+    from sitemap_ops.airflow import tasks
+    from sitemap_ops.airflow.dag import MAX_PARTS
+    from sitemap_ops.inventory import Span
+
+    with sqlite3.connect(tmp_path / "shop.db") as connection:
+        connection.execute("CREATE TABLE page (loc TEXT, id INTEGER)")
+        connection.executemany("INSERT INTO page VALUES ('/', ?)", [(-(2**62),), (2**62,)])
+    connection.close()
+    monkeypatch.setenv("AIRFLOW_CONN_SHOP_DB", f"sqlite:///{tmp_path}/shop.db")
+    path = tmp_path / "shop.yaml"
+    source = f"{{type: sql, conn_id: shop_db, query: SELECT * FROM page, key: id, split: {MAX_PARTS}}}"
+    path.write_text(SITE[: SITE.index("sections:")] + f"sections: [{{name: {'n' * 100}, source: {source}}}]\n")
+    parts = tasks.split(path, tasks.prepare(path, "one", AS_OF))
+    assert len(parts) == MAX_PARTS
+    longest = datetime(2026, 1, 1, 0, 0, 0, 1, tzinfo=UTC)
+    largest = [parts[-1] | {"span": Span(MAX_PARTS, longest, longest).to_json()}] * MAX_PARTS
+    assert len(json.dumps(parts)) < len(json.dumps(largest)) < tasks.MAX_PARTS_BYTES
 
 
 def test_retry_finds_its_run(site_file: Path) -> None:

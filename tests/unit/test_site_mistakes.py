@@ -215,6 +215,10 @@ MISTAKES = {
     "pages-without-key": source(
         "type: sql, conn_id: db, query: q, page_rows: 9", ".page_rows has no effect without key", "name a"
     ),
+    "parts-without-key": source(
+        "type: sql, conn_id: db, query: q, split: 9", ".split has no effect without key", "name a unique, indexed"
+    ),
+    "no-parts": source("type: sql, conn_id: db, query: q, key: id, split: 0", ".split", "1"),
     # addresses and places
     "no-scheme": base_url(
         "www.example.com", "is 'www.example.com', not an absolute", "did you mean 'https://www.example.com/'?"
