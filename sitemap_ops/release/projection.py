@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from sitemap_ops.parallel import ordered_map
 from sitemap_ops.release.headers import headers_for, same_headers
-from sitemap_ops.release.history import Owner
+from sitemap_ops.release.history import Before, Owner, is_projected
 from sitemap_ops.release.index import IndexFile, Listing, index_file, listed_by, numbered
 from sitemap_ops.release.manifest import IndexRecord, ShardRecord
 from sitemap_ops.release.order import Change, Range, in_order
@@ -122,6 +122,18 @@ def project(projection: Projection, writer: Writer, target: Store, owner: Owner,
 def index_heads(indexes: Indexes, target: Store) -> dict[str, Stored | None]:
     """What is at each index's key."""
     return {index.key: target.head(index.key) for index in indexes.records}
+
+
+def altered_indexes(before: Before, found: Mapping[str, Stored | None], state: Store) -> tuple[str, ...]:
+    """The live release's indexes that something else has changed or removed since they were made public.
+
+    found: what is at the keys of the indexes to come (`index_heads`); one that won't be there any more is in no need of
+    repair.
+    """
+    if before.current is None or before.manifest is None or not is_projected(state, before.current):
+        return ()
+    listed = before.manifest.indexes
+    return tuple(index.key for index in listed if index.key in found and not _is_right(found[index.key], index))
 
 
 def _replace(shards: Collection[PlannedShard], writer: Writer, owner: Owner, one_more: Callable[[], None]) -> None:

@@ -18,7 +18,7 @@ from sitemap_ops.release.index import url_of
 from sitemap_ops.release.left import DEFAULT_RETENTION, Retention
 from sitemap_ops.release.manifest import Manifest, Outcome, ShardRecord
 from sitemap_ops.release.plan import Plan, RenderedShard, make_plan
-from sitemap_ops.release.projection import index_heads
+from sitemap_ops.release.projection import altered_indexes, index_heads
 from sitemap_ops.release.prune import NONE_PRUNED, Pruned
 from sitemap_ops.release.sets import Indexes, ReleaseSet, check_names, left_behind, set_indexes
 from sitemap_ops.release.transaction import Done, Progress, Transaction, Wanted
@@ -41,8 +41,9 @@ class PublishedSite(Protocol):
 class PublishResult:
     """What was done; of a plan, what would be (`committed` is False, `epoch` the live one).
 
-    indexes_removed: keys of those of the release before that nothing keeps up to date any more. completed: what was
-    put of the release before, which had been cut off while it was made public.
+    indexes_removed: keys of those of the release before that nothing keeps up to date any more. indexes_repaired: of
+    those that something else had altered or removed. completed: what was put of the release before, which had been cut
+    off while it was made public.
     """
 
     release: str
@@ -56,6 +57,12 @@ class PublishResult:
     uploaded_bytes: int = 0
     completed: tuple[str, ...] = ()
     pruned: Pruned = NONE_PRUNED
+    indexes_repaired: tuple[str, ...] = ()
+
+    @property
+    def repaired(self) -> list[str]:
+        """Files and indexes that should have been right."""
+        return [*self.plan.repaired, *self.indexes_repaired]
 
     @property
     def overwritten(self) -> tuple[str, ...]:
@@ -119,8 +126,10 @@ def publish(
     with unless_superseded(before, site.site, release, state):
         check_target_is_ours(found, indexes, before, target, state)
     urls = tuple(url_of(site.files_url, index.key) for index in indexes.records)
+    repaired = altered_indexes(base, found, state)
     if plan_only:
-        return PublishResult(release, False, before.epoch, plan, urls, left_behind(live, indexes.records))
+        gone = left_behind(live, indexes.records)
+        return PublishResult(release, False, before.epoch, plan, urls, gone, indexes_repaired=repaired)
     transaction = Transaction(
         wanted=Wanted(
             site=site.site,
@@ -145,10 +154,17 @@ def publish(
         progress=Progress(progress, sum(shard.put is not None for shard in plan.shards)),
     )
     done = _resume(transaction, before, state) if own else transaction.run()
-    return result_of(release, done, plan, urls, completed)
+    return result_of(release, done, plan, urls, completed, repaired)
 
 
-def result_of(release: str, done: Done, plan: Plan, urls: tuple[str, ...], completed: tuple[str, ...]) -> PublishResult:
+def result_of(
+    release: str,
+    done: Done,
+    plan: Plan,
+    urls: tuple[str, ...],
+    completed: tuple[str, ...],
+    repaired: tuple[str, ...],
+) -> PublishResult:
     return PublishResult(
         release=release,
         committed=True,
@@ -161,6 +177,7 @@ def result_of(release: str, done: Done, plan: Plan, urls: tuple[str, ...], compl
         uploaded_bytes=done.uploaded_bytes,
         completed=completed,
         pruned=done.pruned,
+        indexes_repaired=repaired,
     )
 
 

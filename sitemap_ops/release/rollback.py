@@ -14,7 +14,7 @@ from sitemap_ops.release.index import url_of
 from sitemap_ops.release.left import Retention
 from sitemap_ops.release.manifest import Manifest
 from sitemap_ops.release.plan import CONCURRENT_REQUESTS, Plan, make_plan
-from sitemap_ops.release.projection import index_heads
+from sitemap_ops.release.projection import altered_indexes, index_heads
 from sitemap_ops.release.publish import PublishedSite, PublishResult, result_of
 from sitemap_ops.release.transaction import Progress, Transaction, Wanted
 from sitemap_ops.release.writer import Writer
@@ -65,6 +65,8 @@ def rollback(
 
     writer = Writer(target, body)
     _check_bodies(plan, writer)
+    found = index_heads(indexes, target)
+    repaired = altered_indexes(before, found, state)
     transaction = Transaction(
         wanted=Wanted(
             site=site.site,
@@ -82,7 +84,7 @@ def rollback(
         ),
         before=before,
         plan=plan,
-        found=index_heads(indexes, target),
+        found=found,
         target=target,
         state=state,
         writer=writer,
@@ -90,7 +92,7 @@ def rollback(
         progress=Progress(progress, sum(shard.put is not None for shard in plan.shards)),
     )
     urls = tuple(url_of(site.files_url, index.key) for index in wanted.indexes)
-    return result_of(release, transaction.run(), plan, urls, completed)
+    return result_of(release, transaction.run(), plan, urls, completed, repaired)
 
 
 def _find(before: Before, to: str, state: Store) -> Manifest:

@@ -124,7 +124,7 @@ def _published(published: PublishResult, shards: Sequence[PlannedShard]) -> dict
         "indexes": list(published.index_urls),
         "indexes_removed": list(published.indexes_removed),
         "epoch": published.epoch,
-        "repaired": plan.repaired,
+        "repaired": published.repaired,
         "pruned": {"keys": list(published.pruned.keys), "held_back": published.pruned.held_back},
         "completed_previous": list(published.completed),
     }

@@ -311,6 +311,7 @@ def test_an_index_that_is_not_ours_is_not_overwritten(stores: Stores) -> None:
 
 
 def test_our_index_is_repaired_after_a_stranger_wrote_it(stores: Stores) -> None:
+    """DESIGN 7: what the target had altered or lost is put right, and told, the index as well as the files."""
     publish_pages(stores, shop(2))
     right = contents(stores.target)
     stores.target.put("sitemap.xml", b"<?xml someone's", Headers("application/xml"))
@@ -322,6 +323,18 @@ def test_our_index_is_repaired_after_a_stranger_wrote_it(stores: Stores) -> None
         ("unchanged", "replace"),
         ("unchanged", "create"),
     ]
+    assert result.repaired == [key_of(0), key_of(1), "sitemap.xml"]
+
+
+def test_an_index_that_changes_or_lags_is_not_called_repaired(stores: Stores) -> None:
+    """Only what something else altered: not an index that a new release changes, nor one that a crash left behind."""
+    publish_pages(stores, shop(2))
+    assert publish_pages(stores, shop(3), day=1).repaired == []
+    stores.target.delete(["sitemap.xml"])
+    assert publish_pages(stores, shop(4), day=2, plan_only=True).repaired == ["sitemap.xml"]
+    stores.state.delete(["projected.json"])
+    assert publish_pages(stores, shop(4), day=2, plan_only=True).repaired == []
+    assert publish_pages(stores, shop(4), day=2).repaired == []
 
 
 def test_state_of_another_site_is_refused(stores: Stores) -> None:

@@ -114,8 +114,9 @@ def test_the_report_tells_churn_epoch_repairs_and_what_was_pruned(tmp_path: Path
     assert report["churn"]["entries"] == {"added": 1, "removed": 0, "changed": 1}
     assert report["churn"]["bytes_uploaded"] == report["bytes"]["uploaded"] > 0
     (tmp_path / "public/shop-pages-0000000000000000.xml.gz").write_bytes(b"damaged")
+    (tmp_path / "public/sitemap.xml").unlink()
     report = run_all(site, day=3)
-    assert report["repaired"] == ["shop-pages-0000000000000000.xml.gz"]
+    assert report["repaired"] == ["shop-pages-0000000000000000.xml.gz", "sitemap.xml"]
     assert report["churn"]["entries"] == {"added": 0, "removed": 0, "changed": 0}
     assert report["pruned"] == {"keys": [], "held_back": 0}
     assert report["completed_previous"] == []
