@@ -17,6 +17,7 @@ from urllib.parse import unquote, urlsplit
 from uuid import uuid4
 
 from sitemap_ops.connections import Connections
+from sitemap_ops.copies import LocalCopies
 from sitemap_ops.errors import TargetError
 from sitemap_ops.storage import Headers, Store, check_key, open_store
 
@@ -24,28 +25,37 @@ BINARY = Headers("application/octet-stream")
 
 
 class Workspace(AbstractContextManager["Workspace"]):
-    """The staging files of one run. Leaving it removes local copies, not the run's files: `remove` does."""
+    """The staging files of one run. Leaving it removes local copies, not the run's files: `remove` does.
 
-    def __init__(self, uri: str, connections: Connections, aws_conn_id: str | None) -> None:
+    attempt: the folder of all files that are made here, so that an attempt of a step which Airflow gave up, but which
+    lives on, changes none of the attempt that counts. Who reads a step's result finds that attempt's files by their
+    names alone. Without it, files lie side by side.
+    """
+
+    def __init__(self, uri: str, connections: Connections, aws_conn_id: str | None, attempt: str = "") -> None:
         self.uri = uri
+        self._attempt = f"{attempt}/" if attempt else ""
+        self._made: dict[str, str] = {}
+        self._found: dict[str, str] = {}
         self._store: Store | None = None
-        self._copies: tempfile.TemporaryDirectory[str] | None = None
+        self._copies: LocalCopies | None = None
         parts = urlsplit(uri)
         if parts.scheme == "file":
             self._folder = Path(unquote(parts.path))
         else:
             self._store = open_store(uri, connections, aws_conn_id=aws_conn_id)
-            self._copies = tempfile.TemporaryDirectory(prefix="sitemap-ops-")
-            self._folder = Path(self._copies.name)
+            self._copies = LocalCopies()
+            self._folder = self._copies.folder
 
     def __exit__(self, *_: object) -> None:
         if self._copies:
-            self._copies.cleanup()
+            self._copies.close()
 
     @contextmanager
     def create(self, name: str) -> Iterator[Path]:
         """A path to write a file to; the file is there, whole, once the block has ended without an error."""
-        path = self._folder / check_key(name)
+        key = check_key(f"{self._attempt}{name}")
+        path = self._folder / key
         unfinished = path.with_name(f".{path.name}.{uuid4().hex}")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -59,7 +69,8 @@ class Workspace(AbstractContextManager["Workspace"]):
             with suppress(OSError):
                 unfinished.unlink()
         if self._store:
-            self._store.upload(path, name, BINARY)
+            self._store.upload(path, key, BINARY)
+        self._made[name] = key
 
     @contextmanager
     def scratch(self) -> Iterator[Path]:
@@ -70,32 +81,33 @@ class Workspace(AbstractContextManager["Workspace"]):
 
     def fetch(self, name: str) -> Path:
         """A local path of a file of the run. Raises TargetError where there is none."""
-        path = self._folder / check_key(name)
+        key = check_key(self._made.get(name) or self._found.get(name, name))
+        path = self._folder / key
         if self._store and not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._store.download(name, path)
+            self._store.download(key, path)
         if not path.exists():
             raise TargetError(
-                f"{self.uri}{name} is gone: an earlier step's result has been removed, or `work` is a folder of another"
+                f"{self.uri}{key} is gone: an earlier step's result has been removed, or `work` is a folder of another"
                 " machine. Run from the first step again; tasks on several machines need `work` on S3."
             )
         return path
 
     def write_json(self, name: str, value: Any) -> dict[str, str]:
-        """Store a step's result; gives the reference that the next step takes."""
-        body = json.dumps(value, sort_keys=True, ensure_ascii=False).encode()
+        """Store a step's result, and where the files made so far lie; gives the reference that the next step takes."""
+        body = json.dumps({"files": self._made, "result": value}, sort_keys=True, ensure_ascii=False).encode()
         with self.create(name) as path:
             path.write_bytes(body)
-        return {"uri": f"{self.uri}{name}", "digest": hashlib.sha256(body).hexdigest()}
+        return {"uri": f"{self.uri}{self._made[name]}", "digest": hashlib.sha256(body).hexdigest()}
 
     def read_json(self, reference: dict[str, Any]) -> Any:
         """What a reference stands for. Raises TargetError where it is not what the reference was made for."""
         body = self.fetch(reference["uri"].removeprefix(self.uri)).read_bytes()
         if hashlib.sha256(body).hexdigest() != reference["digest"]:
-            raise TargetError(
-                f"{reference['uri']} was changed by another attempt of this run: run from the first step again."
-            )
-        return json.loads(body)
+            raise TargetError(f"{reference['uri']} was changed since this run wrote it: run from the first step again.")
+        stored = json.loads(body)
+        self._found |= stored["files"]
+        return stored["result"]
 
     def remove(self) -> None:
         """Delete all of the run's files."""

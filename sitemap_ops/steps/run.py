@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import uuid4
 
 from sitemap_ops.connections import Connections, EnvironmentConnections
 from sitemap_ops.release.history import read_fence
@@ -61,7 +62,8 @@ def instant_of(run: Run) -> datetime:
 
 
 def workspace_of(site: Site, run: Run, connections: Connections) -> Workspace:
-    return Workspace(run["work"], connections, site.aws_conn_id)
+    """The run's workspace, for one attempt of a step."""
+    return Workspace(run["work"], connections, site.aws_conn_id, attempt=uuid4().hex[:12])
 
 
 def cleanup(site: Site, run: Run, connections: Connections) -> None:

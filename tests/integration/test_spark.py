@@ -127,9 +127,9 @@ def made(folder: Path, engine: str, text: str = SITE, *, publishing: bool = True
             site, run, [extract(site, run, each.name, CONNECTIONS) for each in site.sections], CONNECTIONS
         )
     work = Path(run["work"].removeprefix("file://"))
-    result = json.loads((work / "assemble.json").read_text())
-    files = {path.name: digest(path) for path in (work / "shards").iterdir()}
-    rejects = sorted(gzip.decompress((work / "rejects.csv.gz").read_bytes()).splitlines())
+    result = json.loads(next(work.rglob("assemble.json")).read_text())["result"]
+    files = {path.name: digest(path) for path in work.rglob("shards/*")}
+    rejects = sorted(gzip.decompress(next(work.rglob("rejects.csv.gz")).read_bytes()).splitlines())
     if publishing:
         publish(site, run, reference, CONNECTIONS)
         files |= {path.name: digest(path) for path in (folder / engine).glob("[!.]*") if "index" not in path.name}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,8 +34,48 @@ def test_changed_result(workspace: Workspace) -> None:
     """A reference is refused when what it points at is no longer what it was made for."""
     reference = workspace.write_json("assemble.json", {"entries": 1})
     workspace.write_json("assemble.json", {"entries": 2})
-    with pytest.raises(TargetError, match="changed by another attempt"):
+    with pytest.raises(TargetError, match="was changed since this run wrote it"):
         workspace.read_json(reference)
+
+
+def test_attempts_keep_apart(tmp_path: Path) -> None:
+    """An attempt that was given up and goes on changes no file of the one that counts, whose reference finds its own."""
+    old, new, reader = (
+        Workspace(f"{tmp_path.as_uri()}/run/", EnvironmentConnections(), None, name) for name in ("old", "new", "next")
+    )
+    references = {}
+    for workspace, text in ((new, "new"), (old, "old")):
+        with workspace.create("a.arrow") as path:
+            path.write_text(text)
+        references[text] = workspace.write_json("extract.json", {"runs": ["a.arrow"]})
+    assert reader.read_json(references["new"]) == {"runs": ["a.arrow"]}
+    assert reader.fetch("a.arrow").read_text() == "new"
+
+
+def test_copies_of_a_killed_process_are_removed(tmp_path: Path) -> None:
+    """C-17: kill -9 leaves copies behind; the next process removes them, and those of nobody who lives."""
+    make = "from sitemap_ops.copies import LocalCopies as C; c = C(); (c.folder / 'a').touch(); print(c.folder, flush=True)"
+    environment = os.environ | {"TMPDIR": str(tmp_path)}
+
+    def started(then: str) -> tuple[subprocess.Popen[str], Path]:
+        process = subprocess.Popen(
+            [sys.executable, "-c", f"{make}; {then}"], env=environment, text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        )  # fmt: skip
+        assert process.stdout
+        return process, Path(process.stdout.readline().strip())
+
+    killed, left = started("import os; os.kill(os.getpid(), 9)")
+    killed.communicate()
+    assert (left / "a").exists()
+    living, kept = started("input()")
+    assert not left.exists()
+    last, closed = started("c.close()")
+    last.communicate()
+    assert (kept / "a").exists()
+    assert not closed.exists()
+    living.kill()
+    living.communicate()
 
 
 def test_missing_file(workspace: Workspace) -> None:
