@@ -156,9 +156,8 @@ def _shown(raw: pd.Series, section: Section, rows: pd.DataFrame) -> pd.Series:
     """What a reject shows: the loc as it came, or, where a template made none, the values that it was to be made of."""
     if not section.loc_is_template or not raw.isna().any():
         return raw
-    names = [name for name in section.columns() if f"{{{name}}}" in section.loc]
     unmade = raw.isna()
-    values = rows.loc[unmade, names].astype(object)
+    values = rows.loc[unmade, list(dict.fromkeys(section.loc_columns))].astype(object)
     shown = raw.astype(object)
     shown[unmade] = [", ".join(f"{name}={value!r}" for name, value in row.items()) for row in values.to_dict("records")]
     return shown

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import IO, TYPE_CHECKING, Any
 
@@ -42,7 +42,9 @@ VALUE_LENGTH = 200
 EXAMPLES = 3
 
 
-def read_csv(source: CsvSource, columns: Sequence[str], connections: Connections, chunk_rows: int) -> Iterator[Chunk]:
+def read_csv(
+    source: CsvSource, columns: Sequence[str], connections: Connections, chunk_rows: int, _: Collection[str] = ()
+) -> Iterator[Chunk]:
     """The wanted columns of a CSV file or object, plain or gzip, as text; rows are numbered from 1 after the header.
 
     Blank lines are no rows. A row with a wrong number of fields is a reject, reason `csv-field-count`. Raises

@@ -123,7 +123,7 @@ def reading(where: str) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError:
-        raise SourceError(f"There is no file {where}.") from None
+        raise SourceError(f"There is no file {where}: put it there, or correct the path.") from None
     except IsADirectoryError:
         raise SourceError(f"{where} is a folder, where a file is needed.") from None
     except EOFError:

@@ -6,7 +6,7 @@ Files are read in the order of their paths. Names that begin with `_` or `.` are
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -29,14 +29,14 @@ WILDCARDS = "*?["
 
 
 def read_parquet(
-    source: ParquetSource, columns: Sequence[str], connections: Connections, chunk_rows: int
+    source: ParquetSource, columns: Sequence[str], connections: Connections, chunk_rows: int, urls: Collection[str] = ()
 ) -> Iterator[Chunk]:
     """The wanted columns of all files, in plain types (see `plain`), which have to be the same in every file.
 
     Raises SourceError where there is no file, one can't be read whole, or a column is missing or has no plain type.
     """
     files = parquet_files(source, connections)
-    yield from numbered(_batches(files, columns, source, connections, chunk_rows), chunk_rows)
+    yield from numbered(_batches(files, columns, source, connections, chunk_rows, urls), chunk_rows)
 
 
 def parquet_files(source: ParquetSource, connections: Connections) -> list[str]:
@@ -44,7 +44,7 @@ def parquet_files(source: ParquetSource, connections: Connections) -> list[str]:
     with reading(source.path):
         files = _files(source, connections)
     if not files:
-        raise SourceError(f"There is no Parquet file at {source.path}.")
+        raise SourceError(f"There is no Parquet file at {source.path}: put it there, or correct the path.")
     return files
 
 
@@ -85,11 +85,16 @@ def _is_data(relative: str) -> bool:
 
 
 def _batches(
-    files: Sequence[str], columns: Sequence[str], source: ParquetSource, connections: Connections, chunk_rows: int
+    files: Sequence[str],
+    columns: Sequence[str],
+    source: ParquetSource,
+    connections: Connections,
+    chunk_rows: int,
+    urls: Collection[str],
 ) -> Iterator[pa.RecordBatch]:
     schema: pa.Schema | None = None
     for file in files:
-        for batch in _file_batches(file, columns, source, connections, chunk_rows):
+        for batch in _file_batches(file, columns, source, connections, chunk_rows, urls):
             schema = schema or batch.schema
             if batch.schema != schema:
                 raise SourceError(
@@ -104,7 +109,12 @@ def _types(columns: pa.RecordBatch | pa.Schema) -> str:
 
 
 def _file_batches(
-    file: str, columns: Sequence[str], source: ParquetSource, connections: Connections, chunk_rows: int
+    file: str,
+    columns: Sequence[str],
+    source: ParquetSource,
+    connections: Connections,
+    chunk_rows: int,
+    urls: Collection[str],
 ) -> Iterator[pa.RecordBatch]:
     with open_seekable(file, connections, source.aws_conn_id) as raw, reading(file):
         try:
@@ -113,7 +123,7 @@ def _file_batches(
             )
             schema = opened.schema_arrow
             places = positions(schema.names, columns, file)
-            casts = {name: plain_cast(schema.field(place), file) for name, place in places.items()}
+            casts = {name: plain_cast(schema.field(place), file, urls) for name, place in places.items()}
             for batch in opened.iter_batches(chunk_rows, columns=list(columns)):
                 arrays = [cast(batch.column(name)) for name, cast in casts.items()]
                 yield pa.RecordBatch.from_arrays(arrays, names=list(casts))

@@ -14,7 +14,7 @@ Anything else (bytes, times of day, intervals, maps, other lists) is an error th
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 
 import numpy as np
@@ -31,11 +31,14 @@ UUID_DASHES = (8, 13, 18, 23)
 Cast = Callable[[pa.Array], pa.Array]
 
 
-def plain_cast(field: pa.Field, where: str) -> Cast:
+def plain_cast(field: pa.Field, where: str, urls: Collection[str] = ()) -> Cast:
     """What makes a column plain: a function of its arrays, which raises SourceError for a value that does not fit.
 
-    Raises SourceError for a type that has no plain form.
+    urls: the columns whose values are URLs or parts of them. Raises SourceError for a type that has no plain form, or
+    whose plain form is no part of a URL.
     """
+    if field.name in urls and _is_no_url(field.type):
+        raise no_url(field.name, where, str(field.type))
     cast = _cast(field.type)
     if cast is None:
         raise SourceError(
@@ -43,6 +46,20 @@ def plain_cast(field: pa.Field, where: str) -> Cast:
             " date: turn it into text at its source, or leave it out."
         )
     return partial(_checked, cast, f"The column {field.name!r} of {where}")
+
+
+def _is_no_url(kind: pa.DataType) -> bool:
+    if types.is_dictionary(kind):
+        return _is_no_url(kind.value_type)
+    return isinstance(kind, pa.JsonType) or types.is_boolean(kind) or types.is_nested(kind)
+
+
+def no_url(column: str, where: str, kind: str) -> SourceError:
+    """What is wrong with a column of a kind whose text is no part of a URL: `true`, or JSON."""
+    return SourceError(
+        f"The column {column!r} of {where} is of type {kind}, which makes no URL: name a column of text, or turn what"
+        " is meant into text in the source."
+    )
 
 
 def _checked(cast: Cast, column: str, array: pa.Array) -> pa.Array:

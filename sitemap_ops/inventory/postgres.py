@@ -6,7 +6,7 @@ psycopg, in the forms of libpq's PQescapeLiteral, untyped as psycopg binds them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -59,7 +59,7 @@ def connect(url: URL) -> Connection:
 
 
 def stream(
-    connection: Connection, make_query: MakeQuery, columns: Sequence[str], where: str
+    connection: Connection, make_query: MakeQuery, columns: Sequence[str], where: str, urls: Collection[str] = ()
 ) -> Iterator[pa.RecordBatch]:
     """The columns of a query's rows, plain, in the order wanted, of one snapshot; raises what the driver raises.
 
@@ -77,7 +77,7 @@ def stream(
         if not schema.names:
             raise SourceError(f"Nothing comes back from {where}: it has to be a SELECT.")
         places = positions(schema.names, columns, where)
-        casts = [plain_cast(_known(schema.field(place)), where) for place in places.values()]
+        casts = [plain_cast(_known(schema.field(place)), where, urls) for place in places.values()]
         for batch in reader:
             arrays = [cast(batch.column(place)) for cast, place in zip(casts, places.values(), strict=True)]
             yield pa.RecordBatch.from_arrays(arrays, names=list(places))

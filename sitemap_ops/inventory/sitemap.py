@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def read_sitemap(
-    source: SitemapSource, columns: Sequence[str], connections: Connections, chunk_rows: int
+    source: SitemapSource, columns: Sequence[str], connections: Connections, chunk_rows: int, _: Collection[str] = ()
 ) -> Iterator[Chunk]:
     """The wanted ones of `rows.COLUMNS`, as text; null where there is none.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -44,7 +44,12 @@ class DatabaseError(SourceError):
 
 
 def read_sql(
-    source: SqlSource, columns: Sequence[str], connections: Connections, chunk_rows: int, span: Span | None = None
+    source: SqlSource,
+    columns: Sequence[str],
+    connections: Connections,
+    chunk_rows: int,
+    urls: Collection[str] = (),
+    span: Span | None = None,
 ) -> Iterator[Chunk]:
     """The wanted columns of a query's rows, in plain types (see `plain`) that stay the same over all chunks.
 
@@ -54,9 +59,10 @@ def read_sql(
     """
     database = connections.database(source.conn_id)
     if source.key is None:
-        batches = _Reader(database, columns).rows(_whole(source))
+        batches = _Reader(database, columns, urls).rows(_whole(source))
     else:
-        pages = _pages(database, source, source.key, columns, span or Span(1, None, None))
+        reader = _Reader(database, list(dict.fromkeys([*columns, source.key])), urls)
+        pages = _pages(reader, source, source.key, span or Span(1, None, None))
         batches = (batch.select(list(columns)) for batch in pages)
     yield from numbered(batches, chunk_rows)
 
@@ -86,10 +92,11 @@ def split_sql(source: SqlSource, connections: Connections) -> list[Span]:
 class _Reader:
     """A database's way of giving some columns; whatever its driver raises becomes a DatabaseError without secrets."""
 
-    def __init__(self, database: Database, columns: Sequence[str]) -> None:
+    def __init__(self, database: Database, columns: Sequence[str], urls: Collection[str] = ()) -> None:
         self.database = database
         self.where = _where(database.conn_id)
-        self.columns = [Column(name, self.where) for name in columns]
+        self.urls = urls
+        self.columns = [Column(name, self.where, urls) for name in columns]
 
     def rows(self, make_query: MakeQuery) -> Iterator[pa.RecordBatch]:
         conn_id, count = self.database.conn_id, 0
@@ -110,7 +117,7 @@ class _Reader:
         url, connect = self.database.url, self.database.connect
         if url is not None and url.get_backend_name() == "postgresql" and postgres.is_available():
             names = [column.name for column in self.columns]
-            return partial(postgres.stream, postgres.connect(url), columns=names, where=self.where)
+            return partial(postgres.stream, postgres.connect(url), columns=names, where=self.where, urls=self.urls)
         if url is not None:
             connect = partial(dbapi.connect_by_url, url)
         if connect is None:
@@ -118,10 +125,8 @@ class _Reader:
         return partial(dbapi.stream, connect(), columns=self.columns)
 
 
-def _pages(
-    database: Database, source: SqlSource, key: str, columns: Sequence[str], span: Span
-) -> Iterator[pa.RecordBatch]:
-    reader = _Reader(database, list(dict.fromkeys([*columns, key])))
+def _pages(reader: _Reader, source: SqlSource, key: str, span: Span) -> Iterator[pa.RecordBatch]:
+    database = reader.database
     # The first span's, for all of them: NULL is in none.
     nulls = _count(database, source, "IS NULL") if span.start is None else 0
     if nulls:

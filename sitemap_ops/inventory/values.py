@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
@@ -17,6 +17,7 @@ from uuid import UUID
 import pyarrow as pa
 
 from sitemap_ops.errors import SourceError
+from sitemap_ops.inventory.plain import no_url
 
 ZERO_DATE = re.compile(r"\d{4}-\d\d-\d\d\b.*")
 """What MySQL drivers give, as text, for a date that is none: `0000-00-00`, `2024-00-00 00:00:00`."""
@@ -38,6 +39,7 @@ _AS_TEXT: Mapping[type, Callable[[Any], str]] = {
     list: _json,
 }
 _TYPED: Mapping[type, pa.DataType] = {int: pa.int64(), float: pa.float64(), date: pa.date32()}
+_NO_URLS = (bool, dict, list)
 _FAMILIES = (str, bool, int, float, Decimal, datetime, date, UUID, dict, list)
 
 
@@ -49,15 +51,18 @@ def _family(kind: type) -> type:
 class Column:
     """One column of a read: makes an Arrow array of each page of its values, always of the same plain type."""
 
-    def __init__(self, name: str, where: str) -> None:
+    def __init__(self, name: str, where: str, urls: Collection[str] = ()) -> None:
         self.name, self.where = name, where
+        self.is_url = name in urls
         self.type: pa.DataType | None = None
 
     def array(self, values: Sequence[Any]) -> pa.Array:
-        """Raises SourceError for values that are not of one kind or have no plain form (see `plain`)."""
+        """Raises SourceError for values that are not of one kind, have no plain form (see `plain`) or make no URL."""
         kinds = set(map(type, values)) - {type(None)}
         try:
             families = {kind: _family(kind) for kind in kinds}
+            if self.is_url and (odd := [kind for kind, family in families.items() if family in _NO_URLS]):
+                raise no_url(self.name, self.where, odd[0].__name__)
             if self.type is None:
                 self.type = _common_type(set(families.values()), values)
             return _array(values, families, self.type)

@@ -86,12 +86,23 @@ class Section(Part):
     def priority_column(self) -> str | None:
         return self.priority if isinstance(self.priority, str) else None
 
+    @property
+    def loc_columns(self) -> tuple[str, ...]:
+        """The columns that locs are made of."""
+        return tuple(placeholders(self.loc) or [self.loc])
+
+    @property
+    def url_columns(self) -> tuple[str, ...]:
+        """The columns whose values are URLs or parts of them, one a row."""
+        alternates = self.alternates.values() if isinstance(self.alternates, dict) else ()
+        return (*self.loc_columns, *alternates, *([self.canonical] if self.canonical else []))
+
     def columns(self) -> tuple[str, ...]:
         """The source's columns that this section uses, each once, in the order of the section's keys.
 
         A SQL source's `key` is not among them: it is the reader's.
         """
-        wanted: list[str | None] = list(placeholders(self.loc) or [self.loc])
+        wanted: list[str | None] = [*self.loc_columns]
         wanted += [self.lastmod, self.changefreq_column, self.priority_column]
         for group in (self.alternates, self.images, self.videos):
             wanted += group.values() if isinstance(group, dict) else [group]

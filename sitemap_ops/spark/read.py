@@ -8,7 +8,7 @@ query and splits it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from functools import reduce
@@ -89,8 +89,11 @@ class _Parts:
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for number in (number for batch in batches for number in batch.column(0).to_pylist()):
             rank, source, span = self.parts[number]
-            columns = self.cleaner.site.sections[rank].columns()
-            yield from self.cleaner(inventory.read(source, columns, EnvironmentConnections(), span=span), rank, number)
+            section = self.cleaner.site.sections[rank]
+            chunks = inventory.read(
+                source, section.columns(), EnvironmentConnections(), urls=section.url_columns, span=span
+            )
+            yield from self.cleaner(chunks, rank, number)
 
 
 @dataclass(frozen=True)
@@ -106,12 +109,13 @@ class _Query:
         context = TaskContext.get()
         assert context is not None
         section = self.cleaner.site.sections[self.rank]
-        plain = (_plain(batch, f"the query of section {section.name!r}") for batch in batches)
+        where = f"the query of section {section.name!r}"
+        plain = (_plain(batch, where, section.url_columns) for batch in batches)
         yield from self.cleaner(numbered(plain, CHUNK_ROWS), self.rank, context.partitionId())
 
 
-def _plain(batch: pa.RecordBatch, where: str) -> pa.RecordBatch:
-    casts = [plain_cast(each, where) for each in batch.schema]
+def _plain(batch: pa.RecordBatch, where: str, urls: Collection[str]) -> pa.RecordBatch:
+    casts = [plain_cast(each, where, urls) for each in batch.schema]
     arrays = [cast(array) for cast, array in zip(casts, batch.columns, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, names=batch.schema.names)
 

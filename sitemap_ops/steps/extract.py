@@ -63,7 +63,9 @@ def extract(
         policy = policy_of(site, robots_text(site, connections))
         stage = _Stage(site, configured, name, policy, instant_of(run), workspace)
         of_key = inventory.Span.from_json(span) if span else None
-        chunks = inventory.read(configured.source, configured.columns(), connections, span=of_key)
+        chunks = inventory.read(
+            configured.source, configured.columns(), connections, urls=configured.url_columns, span=of_key
+        )
         tally, spread = _Tally(), LastmodSpread()
         for staged in ordered_map(stage, enumerate(chunks)):
             _add(tally, staged)

@@ -11,23 +11,54 @@ import pyarrow.parquet as pq
 import pytest
 
 from sitemap_ops.cli import main
+from sitemap_ops.errors import SourceError
+from sitemap_ops.inventory.values import Column
 from tests.services.shared import ROOT
 from tests.stepping import files_of, make_site, run_all
 
 PAGES = "sections:\n  - {name: pages, source: {type: csv, path: pages.csv}, loc: url}\n"
 
 
-@pytest.mark.parametrize("values", [pa.array([["/a", "/b"]]), pa.array([1.5])], ids=["list", "float"])
-def test_a_column_that_is_no_text(tmp_path: Path, capsys: pytest.CaptureFixture[str], values: pa.Array) -> None:
-    """C-90: a loc's text has to be certain, in a column as in a template: nothing is published of a guess."""
-    pq.write_table(pa.table({"loc": values}), tmp_path / "pages.parquet")
+NO_URLS = {
+    "float": (pa.array([1.5]), "type double, whose text in a URL is not certain"),
+    "list": (pa.array([["/a", "/b"]]), "type list<element: string>, which makes no URL"),
+    "struct": (pa.array([{"path": "/a"}]), "type struct<path: string>, which makes no URL"),
+    "boolean": (pa.array([True]), "type bool, which makes no URL"),
+    "json": (pa.array(['{"a": 1}'], pa.json_()), "type extension<arrow.json>, which makes no URL"),
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [
+        *((kind, settings) for kind in NO_URLS for settings in ("loc: it", 'loc: "/p/{it}"')),
+        ("struct", "loc: fine, canonical: it"),
+        ("boolean", "loc: fine, alternates: {tr: it}"),
+    ],
+)
+def test_a_column_that_is_no_text(tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str, settings: str) -> None:
+    """C-90: a URL's text has to be certain, wherever one is read: nothing is published of a guess."""
+    values, told = NO_URLS[kind]
+    pq.write_table(pa.table({"it": values, "fine": ["/a"]}), tmp_path / "pages.parquet")
     (tmp_path / "site.yaml").write_text(
         "site: shop\nbase_url: https://a.example/\ntarget: public/\nwork: work/\n"
-        "sections:\n  - {name: pages, source: {type: parquet, path: pages.parquet}}\n"
+        f"sections:\n  - {{name: pages, source: {{type: parquet, path: pages.parquet}}, {settings}}}\n"
     )
     assert main(["build", str(tmp_path / "site.yaml")]) == 1
-    assert "text in a URL is not certain" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert told in said
+    assert "olumn 'it'" in said
     assert not (tmp_path / "public").exists()
+
+
+@pytest.mark.parametrize(("value", "kind"), [(True, "bool"), ({"a": 1}, "dict"), (["/a"], "list")])
+def test_a_querys_column_that_is_no_text(value: object, kind: str) -> None:
+    """C-90: so does what a driver gives as Python values; elsewhere, as in `published` or `images`, they are meant."""
+    with pytest.raises(
+        SourceError, match=f"The column 'it' of the query of 'shop' is of type {kind}, which makes no URL"
+    ):
+        Column("it", "the query of 'shop'", ["it"]).array([None, value])
+    assert Column("it", "the query of 'shop'").array([value]).type == pa.string()
 
 
 def test_allow_empty_is_enough(tmp_path: Path) -> None:
