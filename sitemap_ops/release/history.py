@@ -214,6 +214,11 @@ def _given_up(winner: Current | None, site: str, release: str) -> ConflictError:
             f"{gave_up}: {CURRENT} was removed from `state` while this run was at work, and nothing was overwritten."
             " Restore it, or make it anew with rebuild-state, and run again."
         )
+    if winner.release == release:
+        return ConflictError(
+            f"{gave_up} by this attempt of its run: another attempt has published it (epoch {winner.epoch}), and its"
+            " files were not overwritten. There is nothing left to do."
+        )
     return ConflictError(
         f"{gave_up}: release {winner.release} (epoch {winner.epoch}) is live since another run committed while this one"
         " was at work, and its files were not overwritten. Run again if it lacks something."

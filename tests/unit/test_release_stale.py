@@ -114,7 +114,7 @@ def test_another_attempt_of_the_same_run_changes_nothing() -> None:
         try:
             attempt(stores, AFTER, fence, day=1)
         except ConflictError as error:
-            assert "release release-1 (epoch 2) is live" in str(error)
+            assert "another attempt has published it (epoch 2)" in str(error)
         assert bodies(stores.target) == bodies(undisturbed.target), f"asleep before operation {at}"
         assert read_before(stores.state, "shop").epoch == 2
         check_state(stores)
