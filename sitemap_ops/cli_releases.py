@@ -97,7 +97,15 @@ def _rebuild(arguments: argparse.Namespace) -> int:
     if arguments.json:
         _print_json(live)
         return 0
-    print(f"release {live['release']}: {live['entries']:,} entries in {live['shards']:,} shards, {live['indexes']}")
+    print(
+        f"release {live['release']}: {live['entries']:,} entries in {live['shards']:,} shards,"
+        f" listed by {', '.join(live['indexes'])}"
+    )
+    for section in live["tracked_lost"]:
+        print(
+            f"section {section}: the dates that `track` had found out are lost with the old state; it begins anew,"
+            " and gives no page a lastmod before that page changes"
+        )
     return 0
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sitemap_ops.errors import UsageError
 from sitemap_ops.reading.places import Folder, NothingThere, Objects, Place, Tree
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ def place_of(
         return Web(text, base_url, hosts, pool)
     if scheme == "s3":
         return _bucket(text, connections, aws_conn_id, base_url)
+    if scheme not in ("file", text.lower()):
+        raise UsageError(f"{scheme}:// can't be read: name a path, an s3:// or an http(s):// address.")
     path = Path(text.removeprefix("file://"))
     if path.is_dir():
         return Tree(Folder(path), None, base_url)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from threading import Thread
@@ -115,16 +114,35 @@ def after_publish(
     site: Site, connections: Connections, result: PublishResult, target: Store, state: Store
 ) -> list[dict[str, str]]:
     """Tell the CDN what has changed, and sweep up what killed runs left. Findings; nothing here can fail a publish."""
-    found = None
+    findings: list[dict[str, str]] = []
     if site.cloudfront:
         from sitemap_ops.release.invalidate import invalidate  # with it comes boto3
 
         urls = [url_of(site.files_url, key) for key in result.overwritten]
         found = invalidate(connections, site.aws_conn_id, site.cloudfront, urls, result.release)
-    for store in (target, state):
-        with suppress(TargetError):  # a policy need not allow it: a lifecycle rule does the same
+        findings += [found] if found else []
+    return findings + _sweep(target, state)
+
+
+def _sweep(*stores: Store) -> list[dict[str, str]]:
+    """Sweep the stores; one warning for those that refuse it."""
+    refused: dict[str, str] = {}
+    for store in stores:
+        try:
             store.sweep()
-    return [found] if found else []
+        except TargetError as error:
+            refused[store.uri] = str(error)
+    if not refused:
+        return []
+    finding = {
+        "rule": "PUB-08",
+        "code": "not-swept",
+        "level": "warning",
+        "place": " ".join(refused),
+        "advice": "What killed runs may have left, such as parts of uploads, stays there and costs; a lifecycle rule"
+        f" (AbortIncompleteMultipartUpload) removes it too. {next(iter(refused.values()))}",
+    }
+    return [finding]
 
 
 def stores_of(site: Site, connections: Connections) -> tuple[Store, Store]:

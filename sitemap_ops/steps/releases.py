@@ -84,7 +84,10 @@ def adopt(site: Site, mode: adopting.Mode, connections: Connections) -> dict[str
 
 
 def rebuild_state(site: Site, connections: Connections) -> dict[str, Any]:
-    """Make a lost `state` anew from the target. Returns the counts of what is live."""
+    """Make a lost `state` anew from the target. Returns the counts of what is live.
+
+    tracked_lost: the sections whose tracked dates were in the old state alone.
+    """
     target, state = stores_of(site, connections)
     check_stores(target, state, allow_unsafe=site.allow_unsafe_store)
     named = _Named.of(site, "rebuild", datetime.now(UTC))
@@ -103,6 +106,7 @@ def rebuild_state(site: Site, connections: Connections) -> dict[str, Any]:
         "shards": len(manifest.shards),
         "entries": sum(manifest.sections.values()),
         "sections": dict(manifest.sections),
+        "tracked_lost": [section.name for section in site.sections if section.track],
     }
 
 

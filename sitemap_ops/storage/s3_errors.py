@@ -97,8 +97,8 @@ def explain(error: Exception, *, action: str, uri: str, bucket: str, endpoint: s
         return _answered(error, action, uri, bucket, address(endpoint))
     if isinstance(error, _NO_CREDENTIALS):
         return TargetError(
-            f"There are no usable credentials to {action} {uri}: set the connection's access key and secret,"
-            " or give boto3 its own (environment, profile, instance role)."
+            f"There are no usable credentials to {action} {uri}: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and"
+            " AWS_SECRET_ACCESS_KEY, or use an instance's role; in Airflow, the connection's access key and secret do."
         )
     if isinstance(error, ParamValidationError):
         return TargetError(f"S3 can't take a request to {action} {uri}: check that {bucket!r} is a bucket's name.")

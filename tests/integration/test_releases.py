@@ -164,7 +164,10 @@ def test_the_commands(
     state = s3_service.store(bucket, "private")
     state.delete(contents(state).keys())
     assert "adopt (--keep, --list or --replace)" in call("build", code=1)
-    assert "2 entries in 1 shards" in call("rebuild-state")
+    file.write_text(site.replace("loc: url", "loc: url, track: [url]"))
+    told = call("rebuild-state")
+    assert "2 entries in 1 shards, listed by sitemap.xml\n" in told
+    assert "section pages: the dates that `track` had found out are lost" in told
     assert "nothing to adopt" in call("adopt", "--replace", code=2)
     file.write_text(site.replace("private/", "other/"))
     assert json.loads(call("adopt", "--list", "--json"))["mode"] == "list"

@@ -216,7 +216,7 @@ def test_gzip_is_told_by_its_content(name: str, tmp_path: Path) -> None:
 
 def test_no_file_and_a_folder(tmp_path: Path) -> None:
     """A wrong path is one sentence."""
-    with pytest.raises(SourceError, match=r"There is no file .*none\.csv"):
+    with pytest.raises(SourceError, match=r"There is no file .*none\.csv: put it there, or correct the path"):
         list(read(source(tmp_path / "none.csv"), WANTED, None))  # type: ignore[arg-type]
     with pytest.raises(SourceError, match="is a folder"):
         list(read(source(tmp_path), WANTED, None))  # type: ignore[arg-type]

@@ -122,6 +122,20 @@ def test_the_report_tells_churn_epoch_repairs_and_what_was_pruned(tmp_path: Path
     assert report["completed_previous"] == []
 
 
+def test_a_sweep_that_is_refused_is_one_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A policy may forbid to look for what killed runs left: the release is good, and the report says what stays."""
+
+    def refuse(store: FolderStore) -> int:
+        raise TargetError(f"refused to clean up {store.uri} (403).")
+
+    monkeypatch.setattr(FolderStore, "sweep", refuse)
+    report = run_all(make_site(tmp_path), day=1)
+    (finding,) = [each for each in report["findings"] if each["code"] == "not-swept"]
+    assert (report["outcome"], finding["level"]) == ("published", "warning")
+    assert all(f"{tmp_path}/{folder}" in finding["place"] for folder in ("public", ".sitemap-ops"))
+    assert "refused to clean up" in finding["advice"]
+
+
 def test_releases_rollback_and_what_follows(tmp_path: Path) -> None:
     """Issue 4: releases are listed with what they hold; a rollback is one, with a report of the same shape."""
     site = make_site(tmp_path)

@@ -109,7 +109,7 @@ def _client_error(status: int, code: str, *, region: str = "eu-central-1") -> Cl
         (_client_error(500, "InternalError"), "run again later"),
         (_client_error(400, "BadDigest"), "other bytes"),
         (_client_error(400, "Whatever"), "(400 Whatever)"),
-        (NoCredentialsError(), "no usable credentials"),
+        (NoCredentialsError(), "no usable credentials to write s3://shop/k: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and"),
         (EndpointConnectionError(endpoint_url=f"http://u:{SECRET}@s3.example:9000/shop/k"), "can't be reached"),
         (SSLError(endpoint_url=f"https://u:{SECRET}@s3.example", error="self-signed"), "set AWS_CA_BUNDLE"),
         (ProxyConnectionError(proxy_url=f"http://u:{SECRET}@proxy"), "can't be reached"),

@@ -129,6 +129,8 @@ def test_nothing_there(tmp_path: Path) -> None:
     """A wrong path, an empty folder or an unknown engine is the caller's mistake."""
     with pytest.raises(UsageError, match="There is no file"):
         validate(tmp_path / "gone.xml")
+    with pytest.raises(UsageError, match="ftp:// can't be read: name a path, an s3:// or an http"):
+        validate("ftp://shop.example/sitemap.xml")
     with pytest.raises(UsageError, match="no sitemap"):
         validate(tmp_path)
     with pytest.raises(UsageError, match="Did you mean 'yandex'"):
