@@ -42,9 +42,13 @@ test: lint
 # An extra of 450 MB, and not a wheel: the one requirement that is built here.
 SPARK := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements-spark.txt
 
+CELERY := $(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --no-deps --require-hashes \
+	-r requirements-celery.txt
+
 test-full: $(READY)
 	@.ci/system-packages
 	@$(SPARK)
+	@$(CELERY)
 	SPARK_IS_WANTED=1 $(BIN)/python -m pytest -q tests/integration/test_spark.py -m "not full"
 	SPARK_IS_WANTED=1 $(BIN)/python -m pytest -q -m full
 
@@ -58,6 +62,10 @@ lock: $(READY)
 		--custom-compile-command "make lock" requirements-dev.in -o requirements-dev.txt
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 		--custom-compile-command "make lock" requirements-spark.in -o requirements-spark.txt
+	# Of Airflow, which requirements.txt has, nothing is said a second time.
+	printf '%s\n' apache-airflow apache-airflow-providers-common-compat | \
+		$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --only-binary :all: --generate-hashes \
+		--custom-compile-command "make lock" --excludes - requirements-celery.in -o requirements-celery.txt
 
 clean:
 	rm -rf .venv .demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

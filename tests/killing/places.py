@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
-from http.client import HTTPConnection
+from http.client import HTTPConnection, RemoteDisconnected
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 from urllib.parse import urlsplit
@@ -163,8 +163,12 @@ class S3Place:
             self._urls[operation, name] = url
         if not hasattr(self._http, "connection"):
             self._http.connection = HTTPConnection(urlsplit(url).netloc)
-        self._http.connection.request("GET", url.removeprefix(self._service.endpoint_url))
-        answer = self._http.connection.getresponse()
+        try:
+            self._http.connection.request("GET", url.removeprefix(self._service.endpoint_url))
+            answer = self._http.connection.getresponse()
+        except RemoteDisconnected:  # the server hangs up on who was silent for long
+            del self._http.connection
+            return self._get(operation, name)
         body = answer.read()
         assert answer.status in (200, 404), (answer.status, body)
         return Answer(answer.status, {key.lower(): value for key, value in answer.getheaders()}, body)
