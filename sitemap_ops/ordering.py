@@ -15,7 +15,6 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from sitemap_ops.columns import frame, text_buffers
+from sitemap_ops.columns import frame, from_text_buffers, text_buffers
 from sitemap_ops.render.xml import EXTENSIONS, render_entries
 
 ENTRY_SCHEMA = pa.schema(
@@ -71,7 +70,9 @@ def distinct(entries: pa.Table) -> pa.Table:
         places = np.flatnonzero(again | np.append(again[1:], False))
         lost = _lost(entries.take(pa.array(order[places])), np.cumsum(~again[places]))
         order = np.delete(order, places[lost])
-    return entries.take(pa.array(order))
+    # Column by column: a table's own take looks for each row's chunk first, which costs as much again.
+    rows = pa.array(order)
+    return pa.table([column.chunk(0).take(rows) for column in entries.columns], schema=entries.schema)
 
 
 def _with_dictionaries(entries: pa.Table) -> pa.Table:
@@ -102,12 +103,12 @@ def _lost(entries: pa.Table, groups: np.ndarray) -> np.ndarray:
     rank = np.cumsum(first | _differ(section[order]) | _differ(instant[order]))
     contends = rank == rank[heads][group]
     tied = np.flatnonzero(contends & (np.bincount(group[contends])[group] > 1))
-    smallest: dict[int, tuple[bytes, int]] = {}
-    rendered = _rendered(entries.take(pa.array(order[tied])))
-    for number, contender in zip(group[tied].tolist(), zip(rendered, order[tied].tolist(), strict=True), strict=True):
-        smallest[number] = min(smallest.get(number, contender), contender)
-    for number, (_, row) in smallest.items():
-        survivors[number] = row
+    if len(tied):
+        smallest = np.empty(len(tied), np.int64)
+        smallest[pc.sort_indices(_rendered(entries.take(pa.array(order[tied])))).to_numpy()] = np.arange(len(tied))
+        best = tied[np.lexsort((smallest, group[tied]))]
+        best = best[_differ(group[best])]
+        survivors[group[best]] = order[best]
     lost = np.ones(len(groups), bool)
     lost[survivors] = False
     return lost
@@ -118,11 +119,10 @@ def _differ(values: np.ndarray) -> np.ndarray:
     return np.append(True, values[1:] != values[:-1])
 
 
-def _rendered(entries: pa.Table) -> list[bytes]:
+def _rendered(entries: pa.Table) -> pa.Array:
+    """Each entry's bytes as they would stand in a file, for comparison."""
     rows = frame(entries)
-    offsets, data = render_entries(rows, [name for name in EXTENSIONS if name in rows])
-    text = data.tobytes()
-    return [text[start:end] for start, end in pairwise(offsets)]
+    return from_text_buffers(*render_entries(rows, [name for name in EXTENSIONS if name in rows])).cast(pa.binary())
 
 
 def write_run(entries: pa.Table, path: Path) -> None:
