@@ -85,11 +85,16 @@ class Workspace(AbstractContextManager["Workspace"]):
         path = self._folder / key
         if self._store and not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._store.download(key, path)
+            try:
+                self._store.download(key, path)
+            except TargetError:
+                if self._store.head(key):
+                    raise
         if not path.exists():
             raise TargetError(
-                f"{self.uri}{key} is gone: an earlier step's result has been removed, or `work` is a folder of another"
-                " machine. Run from the first step again; tasks on several machines need `work` on S3."
+                f"{self.uri}{key} is gone: the run's files have been removed, as they are when another attempt of it has"
+                " ended well, or `work` is a folder of another machine. Where the run has not ended well, run from the"
+                " first step again; tasks on several machines need `work` on S3."
             )
         return path
 
