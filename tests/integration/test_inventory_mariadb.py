@@ -22,7 +22,7 @@ from sqlalchemy import make_url
 
 from sitemap_ops.connections import Database
 from sitemap_ops.errors import SourceError
-from sitemap_ops.inventory import Chunk, read
+from sitemap_ops.inventory import Chunk, read, split
 from sitemap_ops.site import SqlSource
 from tests.services.shared import missing
 
@@ -130,6 +130,22 @@ def test_pages_by_a_key(key: str, mariadb: str) -> None:
     for connect in (False, True):
         ids = values(read_sql(mariadb, "SELECT * FROM page", key=key, page_rows=70_000, connect=connect))
         assert sorted(ids) == list(range(1, ROWS + 1))
+
+
+@pytest.mark.parametrize("key", ["id", "seen", "day"])
+def test_parts_of_a_query_are_its_rows(key: str, mariadb: str) -> None:
+    """Issue 5, Build 5: for each type of key that can be split, parts of one size that are the whole."""
+    start = "TIMESTAMP'2024-01-01 00:00:00.5'"
+    query = (
+        f"SELECT id, {start} + INTERVAL id MINUTE AS seen, DATE({start} + INTERVAL id DAY) AS day FROM page"
+        " WHERE id < 1000"
+    )
+    source = SqlSource(type="sql", conn_id="shop_db", query=query, key=key, page_rows=200, split=4)
+    connections: Any = SimpleNamespace(database=lambda conn_id: Database(conn_id, url=make_url(mariadb)))
+    parts = split(source, connections)
+    ids = [values(read(source, ("id",), connections, span=part)) for part in parts]
+    assert [value for part in ids for value in part] == list(range(1, 1000))
+    assert [len(part) for part in ids] == pytest.approx([250] * 4, abs=1)
 
 
 def test_keys_that_the_collation_makes_equal_are_an_error(mariadb: str) -> None:

@@ -23,8 +23,8 @@ import pytest
 from sqlalchemy import make_url
 
 from sitemap_ops.connections import Database
-from sitemap_ops.errors import SourceError
-from sitemap_ops.inventory import Chunk, postgres, read, sql
+from sitemap_ops.errors import SourceError, UsageError
+from sitemap_ops.inventory import Chunk, Span, postgres, read, split, sql
 from sitemap_ops.site import SqlSource
 from tests.services.postgres import new_database
 
@@ -357,6 +357,31 @@ def test_pages_need_a_key_without_nulls_and_repeats(shop: Reader) -> None:
         list(shop.read("SELECT nullif(id, 9) AS id FROM page WHERE id < 20", key="id", page_rows=4))
     with pytest.raises(SourceError, match="The key 'id' of the query of 'shop_db' is not unique: 0 is there"):
         list(shop.read("SELECT id / 10 AS id FROM page WHERE id < 20", key="id", page_rows=4))
+
+
+SPANNED = (
+    "SELECT id, seen, seen AT TIME ZONE 'UTC' AS naive, date '2024-01-01' + id::int AS day FROM page WHERE id <= :top"
+)
+
+
+def test_parts_of_a_query_are_its_rows(shop: Reader) -> None:
+    """Issue 5, Build 5: by every way, for each type of key that can be split: parts of one size that are the whole."""
+    for key in ("id", "seen", "naive", "day"):
+        source = SqlSource(type="sql", conn_id="shop_db", query=SPANNED, params={"top": 999}, key=key, split=2)
+        written = json.dumps([part and part.to_json() for part in split(source, shop)])
+        parts = [Span.from_json(part) for part in json.loads(written)]
+        ids = [[int(n) for chunk in read(source, ("id",), shop, span=part) for n in chunk.rows["id"]] for part in parts]
+        assert [n for part in ids for n in part] == list(range(1, 1000)), key
+        assert [len(part) for part in ids] == pytest.approx([500, 500], abs=1), key
+
+
+def test_keys_that_can_not_be_split(shop: Reader, fast: Reader) -> None:
+    """Text, fractions and times that no calendar has are refused in a sentence, whatever the driver makes of them."""
+    infinity = "'infinity'::timestamp + id * interval '1 s'"  # psycopg2 takes it for the last day of the year 9999
+    for reader, key in ((shop, "slug"), (shop, "ref"), (shop, "id / 2.0"), (fast, infinity)):
+        query = f"SELECT {key} AS key FROM page WHERE id < 9"
+        with pytest.raises((UsageError, SourceError), match=r"^The (key|column|query|read) .*'shop_db'"):
+            split(SqlSource(type="sql", conn_id="shop_db", query=query, key="key", split=4), reader)
 
 
 MEASURE = """
