@@ -7,7 +7,6 @@ runs that are merged anyway, and row numbers that go on where the part before en
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
@@ -61,25 +60,21 @@ def _summed(section: str, parts: list[Part], as_of: datetime) -> dict[str, Any]:
             " step again, and with it all extract steps."
         )
     examples: dict[str, list[str]] = {}
+    rejects: list[tuple[int, str]] = []
     spread = LastmodSpread()
-    for part, before in zip(parts, _rows_before(parts), strict=True):
-        add_examples(examples, part["examples"], before)
+    rows = 0
+    for part in parts:
+        add_examples(examples, part["examples"], rows)
+        rejects += [(rows, file) for file in part["rejects"]]
         spread.merge(LastmodSpread.from_json(part["spread"]))
+        rows += part["rows"]
     return {
         "section": section,
-        **{name: sum(part[name] for part in parts) for name in ("rows", "entries", "duplicates", "seconds")},
+        "rows": rows,
+        **{name: sum(part[name] for part in parts) for name in ("entries", "duplicates", "seconds")},
         **{name: sum((Counter(part[name]) for part in parts), Counter()) for name in ("rejected", "changed")},
         **{name: [file for part in parts for file in part[name]] for name in ("runs", "members")},
-        "rejects": [
-            (before, file) for part, before in zip(parts, _rows_before(parts), strict=True) for file in part["rejects"]
-        ],
+        "rejects": rejects,
         "examples": examples,
         "lastmod_uniform": spread.uniform(as_of),
     }
-
-
-def _rows_before(parts: list[Part]) -> Iterator[int]:
-    before = 0
-    for part in parts:
-        yield before
-        before += part["rows"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import random
 import sqlite3
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from sitemap_ops.cli import main
 from sitemap_ops.errors import SourceError
 from sitemap_ops.site import Site
 from sitemap_ops.steps import assemble, extract, prepare, publish, split
@@ -77,6 +79,19 @@ def test_a_section_in_parts_is_the_section(tmp_path: Path, database: None, parts
     assert len(expected["rejected"]) > 2 and expected["duplicates"] > 50
     for name in ("rows_read", "entries", "duplicates", "rejected", "changed", "sections", "findings", "shards"):
         assert report[name] == expected[name], name
+
+
+def test_the_command_reads_parts_too(tmp_path: Path, database: None, capsys: pytest.CaptureFixture[str]) -> None:
+    """Issue 5, Build 5: without Airflow the parts are read one after the other, to the same shards."""
+    expected = published(site_of(tmp_path / "whole", 0))
+    site_of(tmp_path / "parts", 3)
+    assert main(["build", str(tmp_path / "parts" / "site.yaml"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["rows_read"] == expected["rows_read"]
+    shards = [
+        {name: body for name, body in files_of(tmp_path / kind).items() if name != "sitemap.xml"}
+        for kind in ("whole", "parts")
+    ]
+    assert shards[0] == shards[1]
 
 
 def test_uniform_lastmods_are_seen_across_parts(tmp_path: Path, database: None) -> None:
