@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -11,6 +10,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from tests.documented import bash_blocks, run
 from tests.services.postgres import new_database
 from tests.services.s3 import S3Service
 from tests.services.shared import ROOT
@@ -24,28 +24,7 @@ def blocks(heading: str) -> list[str]:
     """The bash blocks below a heading."""
     section = README.split(f"\n### {heading}\n", 1)[1]
     section = re.split(r"\n##+ ", section, maxsplit=1)[0]
-    return re.findall(r"```bash\n(.*?)```", section, re.DOTALL)
-
-
-def run(script: str, folder: Path, **environment: str) -> str:
-    """A block in a shell, in a folder that looks like the clone; its output. Any command that fails fails the test."""
-    (folder / ".venv" / "bin").mkdir(parents=True, exist_ok=True)
-    python = folder / ".venv" / "bin" / "python"
-    if not python.exists():
-        python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
-        python.chmod(0o755)
-    inherited = {key: value for key, value in os.environ.items() if not key.startswith(("AWS_", "SITEMAP_"))}
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", script],
-        cwd=folder,
-        env={**inherited, "PYTHONPATH": str(ROOT), "XDG_CACHE_HOME": str(folder / "cache"), **environment},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    return bash_blocks(section)
 
 
 def test_csv_to_a_folder(tmp_path: Path) -> None:
