@@ -137,6 +137,11 @@ class Airflow:
             database.row_factory = sqlite3.Row
             return [dict(row) for row in database.execute(sql, values)]
 
+    def change(self, sql: str, *values: Any) -> int:
+        """Change rows of the metadata database; gives how many."""
+        with closing(sqlite3.connect(self.home / "airflow.db", timeout=30)) as database, database:
+            return database.execute(sql, values).rowcount
+
     def xcoms(self) -> list[dict[str, Any]]:
         """All XComs, oldest first: task_id, map_index, key, `text` as stored, `value`."""
         rows = self.query("SELECT task_id, map_index, key, CAST(value AS TEXT) AS text FROM xcom ORDER BY timestamp")

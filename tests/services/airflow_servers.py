@@ -51,8 +51,8 @@ class AirflowServers:
 
 
 @contextmanager
-def airflow_servers(airflow: Airflow) -> Iterator[AirflowServers]:
-    """The three servers of an Airflow, up and healthy."""
+def airflow_servers(airflow: Airflow, **settings: str) -> Iterator[AirflowServers]:
+    """The three servers of an Airflow, up and healthy. settings: further environment variables of theirs."""
     port = free_port()
     url = f"http://127.0.0.1:{port}"
     variables = airflow.variables | {
@@ -66,7 +66,7 @@ def airflow_servers(airflow: Airflow) -> Iterator[AirflowServers]:
         "AIRFLOW__CORE__PARALLELISM": "2",
         "AIRFLOW__DAG_PROCESSOR__REFRESH_INTERVAL": "5",
         "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_SEC": "2",
-    }
+    } | settings
     commands = {
         "api-server": ["api-server"],
         "scheduler": ["scheduler", "--skip-serve-logs"],  # that server would listen on all addresses
