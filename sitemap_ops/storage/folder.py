@@ -89,7 +89,8 @@ class FolderStore:
             with self._locked():
                 if if_none_match or if_match is not None:
                     self._check(key, path, if_match)
-                self._replace(part, path)
+                Path(part.name).replace(path)
+            _sync(path.parent)  # after the lock: other files need not wait for the disk
         return Stored(key, len(body), hashlib.sha256(body).hexdigest(), sha256=sha256 or content_sha256([body]))
 
     def download(self, key: str, path: Path) -> None:
@@ -110,7 +111,8 @@ class FolderStore:
             part.flush()
             os.fsync(part.fileno())
             with self._locked():
-                self._replace(part, target)
+                Path(part.name).replace(target)
+            _sync(target.parent)
 
     def list(self, prefix: str = "") -> Iterator[Stored]:
         with _explained("list", self._root):
@@ -224,11 +226,6 @@ class FolderStore:
                 _log.warning("Waiting for the lock of %s, which %s holds.", self._root, _holder(lock))
                 told = True
             time.sleep(_LOCK_PAUSE)
-
-    @staticmethod
-    def _replace(part: IO[bytes], path: Path) -> None:
-        Path(part.name).replace(path)
-        _sync(path.parent)
 
 
 def _holder(lock: IO[str]) -> str:
