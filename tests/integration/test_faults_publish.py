@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from botocore.retries.standard import ExponentialBackoff
 
+from sitemap_ops.connections import Connections
 from tests.killing.kills import Scene, differences
 from tests.killing.places import S3Place
 from tests.killing.records import check_records
@@ -38,15 +39,13 @@ SCENES: dict[str, Callable[[S3Place, Path], Scene]] = {
 
 
 @pytest.fixture
-def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three tries, none of which waits for the next; a stall is noticed after 0.4 s."""
-    monkeypatch.setenv("SITEMAP_OPS_S3_ATTEMPTS", "3")
-    monkeypatch.setenv("SITEMAP_OPS_S3_READ_TIMEOUT", "0.4")
+def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No try of a request waits for the next."""
     monkeypatch.setattr(ExponentialBackoff, "delay_amount", lambda self, context: 0.0)
     monkeypatch.setattr("sitemap_ops.storage.s3._pause", lambda attempt: None)
 
 
-@pytest.mark.usefixtures("hurry")
+@pytest.mark.usefixtures("no_pauses")
 @pytest.mark.parametrize("what", SCENES)
 def test_runs_on_a_bad_line(
     s3_service: S3Service, what: str, tmp_path: Path, counted: Callable[[str, int], None]
@@ -57,29 +56,40 @@ def test_runs_on_a_bad_line(
 
 @pytest.mark.full
 @pytest.mark.timeout(1800)
-@pytest.mark.usefixtures("hurry")
+@pytest.mark.usefixtures("no_pauses")
+@pytest.mark.parametrize("service", ["s3", "ministack"])
 @pytest.mark.parametrize("what", SCENES)
 def test_many_runs_on_a_bad_line(
-    s3_service: S3Service, what: str, tmp_path: Path, counted: Callable[[str, int], None]
+    service: str, what: str, tmp_path: Path, counted: Callable[[str, int], None], request: pytest.FixtureRequest
 ) -> None:
-    """The same with other seeds, 40 times in all."""
-    tell(counted, play(s3_service, what, tmp_path, range(100, 108)))
+    """Issue 4: the same with other seeds, 200 times in all, before two servers."""
+    tell(counted, play(request.getfixturevalue(f"{service}_service"), what, tmp_path, range(100, 120)))
 
 
 def play(service: S3Service, what: str, folder: Path, seeds: range) -> Counter[str]:
     told: Counter[str] = Counter()
     with faulty(service) as proxy:
-        scene = SCENES[what](S3Place(service, endpoint_url=proxy.endpoint_url), folder)
+        place = S3Place(service, endpoint_url=proxy.endpoint_url)
+        scene = SCENES[what](place, folder)
+        hurried = in_a_hurry(place)
         for seed in seeds:
-            told.update(run(scene, proxy, seed))
+            told.update(run(scene, hurried, proxy, seed))
     assert told["runs"] == len(seeds)
     assert told["faults"] > 2 * len(seeds)
     assert told["attempts that went well"]
     return told
 
 
-def run(scene: Scene, proxy: FaultProxy, seed: int) -> Counter[str]:
-    """One run: attempts while requests go wrong, and a last one when they do not."""
+def in_a_hurry(place: S3Place) -> Connections:
+    """Three tries for a request; a stall is noticed after 0.4 s."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SITEMAP_OPS_S3_ATTEMPTS", "3")
+        patch.setenv("SITEMAP_OPS_S3_READ_TIMEOUT", "0.4")
+        return place.connections
+
+
+def run(scene: Scene, hurried: Connections, proxy: FaultProxy, seed: int) -> Counter[str]:
+    """One run: attempts while requests go wrong, and a last one when they do not, which has time."""
     place, reader, (_, wanted) = scene.place, scene.reader, scene.undisturbed
     place.restore(scene.base)
     told = Counter(runs=1)
@@ -87,7 +97,7 @@ def run(scene: Scene, proxy: FaultProxy, seed: int) -> Counter[str]:
     for attempt in range(ATTEMPTS):
         proxy.log.clear()
         proxy.at_random(1_000 * seed + attempt, share)
-        ended = scene.once(scene.work)
+        ended = scene.once(scene.work, connections=hurried)
         proxy.at_random(0, 0)
         told["faults"] += sum(kind is not None for _, _, kind in proxy.log)
         told["attempts"] += 1

@@ -6,6 +6,7 @@ thread and looks at the site as long as the child lives.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import select
@@ -155,11 +156,13 @@ class Child:
         return self.ended
 
     def wait(self, meanwhile: Callable[[], object] | None = None) -> Ended:
-        """Its end; `meanwhile` is called again and again until then, with pauses."""
+        """Its end; `meanwhile` is called again and again until then, with pauses: it takes a quarter of the time, else
+        a child on a busy machine would have to wait for it."""
         while (ended := self.poll(os.WNOHANG if meanwhile else 0)) is None:
             if meanwhile:
+                began = time.monotonic()
                 meanwhile()
-                time.sleep(_PAUSE)
+                time.sleep(max(_PAUSE, 3 * (time.monotonic() - began)))
         return ended
 
     def stop(self) -> None:
@@ -188,6 +191,7 @@ def forked(job: Job, meanwhile: Callable[[], object] | None = None) -> Ended:
 
 def _work(job: Job, results: int) -> NoReturn:
     """The child's whole life; whatever happens, it never comes back into what the parent was doing."""
+    gc.freeze()  # else each collection would copy all of the parent's pages
     try:
         told: dict[str, Any] = {"gives": job()}
         body = json.dumps(told)

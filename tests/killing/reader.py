@@ -37,12 +37,17 @@ class Expected:
 
 @dataclass
 class Reader:
-    """looks: how often it looked; whole: how often nothing changed meanwhile, so that the site as a whole was seen."""
+    """looks: how often it looked; whole: how often nothing changed meanwhile, so that the site as a whole was seen.
+
+    It reads a file again when its version is another one, as crawlers do: so it can look more often.
+    """
 
     place: Place
     expected: Expected = field(default_factory=Expected)
     looks: int = 0
     whole: int = 0
+    _seen: tuple[Mapping[str, object], Files] | None = None
+    _bodies: dict[tuple[str, object], bytes] = field(default_factory=dict)
     _judged: dict[bytes, frozenset[str]] = field(default_factory=dict)
 
     def look(self) -> Files | None:
@@ -52,12 +57,18 @@ class Reader:
         that stays is not listed, or releases are mixed that must not be.
         """
         versions = self.place.versions()
-        files = self._crawl([name for name in versions if _INDEX.fullmatch(name)])
         self.looks += 1
-        if self.place.versions() != versions:
+        if self._seen and self._seen[0] == versions:
+            self.whole += 1
+            return self._seen[1]
+        read: dict[str, bytes | None] = {}
+        files = self._crawl(versions, read)
+        if read and self.place.versions() != versions:
             return None
+        self._bodies |= {(name, versions.get(name)): body for name, body in read.items() if body is not None}
         self.whole += 1
         self._check(files)
+        self._seen = versions, files
         return files
 
     def site(self) -> Files:
@@ -66,15 +77,24 @@ class Reader:
             pass
         return files
 
-    def _crawl(self, indexes: list[str]) -> Files:
+    def _crawl(self, versions: Mapping[str, object], read: dict[str, bytes | None]) -> Files:
+        """What is listed; `read` gets what is not known by its version."""
+
+        def body_of(name: str) -> bytes | None:
+            version = versions.get(name)
+            if version is not None and (known := self._bodies.get((name, version))) is not None:
+                return known
+            read[name] = self.place.read(name)
+            return read[name]
+
         files: dict[str, bytes] = {}
-        for index in indexes or ["sitemap.xml"]:
-            body = self.place.read(index)
-            if body is None:  # never there yet, or one that the release does not have any more
+        for index in filter(_INDEX.fullmatch, versions):
+            body = body_of(index)
+            if body is None:  # one that the release does not have any more
                 continue
             for url in self._locs(index, body):
                 name = url.removeprefix(f"{BASE}/")
-                file = self.place.read(name)
+                file = body_of(name)
                 assert file is not None, f"{index} lists {name}, which is not there"
                 self._locs(name, file)
                 files[name] = file

@@ -130,6 +130,7 @@ def faulty(service: S3Service) -> Iterator[FaultProxy]:
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # else each answer with a body waits 40 ms for the client's ACK of its headers
 
     def _any(self) -> None:
         proxy: FaultProxy = self.server.proxy  # type: ignore[attr-defined]
