@@ -163,6 +163,7 @@ def test_the_same_files_as_one_process(session: Any, tmp_path: Path) -> None:
     assert sum(shard["set"] == "news" for shard in local["shards"]) >= 3
     assert sum(section["rejected"] != {} for section in local["sections"]) == 2
     same(distributed, local)
+    assert distributed["rejects"] == local["rejects"]  # with the same row numbers, over files too
 
 
 def test_a_query_of_the_sessions_catalog(session: Any, tmp_path: Path) -> None:
