@@ -148,7 +148,10 @@ def _sleep(_: Path) -> None:
 
 
 def _be_orphan(_: Path) -> None:
-    os.kill(os.getppid(), signal.SIGKILL)
+    supervisor = os.getppid()
+    os.kill(supervisor, signal.SIGKILL)
+    while os.getppid() == supervisor:  # who sleeps when it becomes an orphan gets a SIGHUP from the kernel
+        time.sleep(_PAUSE)
     os.kill(os.getpid(), signal.SIGSTOP)
 
 
