@@ -9,12 +9,16 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from sitemap_ops.cli import main
 from sitemap_ops.errors import SourceError
 from sitemap_ops.site import Site
+from sitemap_ops.spark.read import TALLY, Cleaner, _Parts, _split
+from sitemap_ops.spark.tally import unpacked
 from sitemap_ops.steps import assemble, extract, prepare, publish, split
+from sitemap_ops.steps.extract import policy_of
 from tests.stepping import AS_OF, CONNECTIONS, files_of, make_site
 
 SECTIONS = """\
@@ -92,6 +96,25 @@ def test_the_command_reads_parts_too(tmp_path: Path, database: None, capsys: pyt
         for kind in ("whole", "parts")
     ]
     assert shards[0] == shards[1]
+
+
+def test_spark_reads_parts_by_tasks_of_their_own(tmp_path: Path, database: None) -> None:
+    """Issue 5, Build 4: what an executor is given for each part is that part's rows; no Spark is needed to look."""
+    site = site_of(tmp_path / "parts", 3)
+    source = site.sections[0].source
+    parts = tuple((0, *part) for part in _split(source, CONNECTIONS))
+    cleaner = Cleaner(site, policy_of(site), AS_OF, site.work)
+    tallies = []
+    for number in range(len(parts)):
+        *_, told = _Parts(cleaner, parts)([pa.record_batch({"id": [number]})])
+        tallies.append(unpacked(told.column(TALLY.name)[0].as_py()))
+    assert len(tallies) == 3
+    assert [tally.error for tally in tallies] == [None] * 3
+    assert [tally.rows for tally in tallies] == pytest.approx([ROWS / 3] * 3, abs=1)
+    whole = tallies[0]
+    for tally in tallies[1:]:
+        whole.merge(tally)
+    assert whole.rows == ROWS
 
 
 def test_uniform_lastmods_are_seen_across_parts(tmp_path: Path, database: None) -> None:
