@@ -343,7 +343,6 @@ def test_publish_that_was_given_up_after_its_commit(stack: Stack) -> None:
     shop.end(THIRD)
     shop.check(THIRD)
     (told,) = shop.wake(asleep, "raised publish")
-    print(told)
     assert re.search(r"ConflictError: Release \S+ of after was given up: release \S+ \(epoch 3\) is live since", told)
     shop.check(THIRD)
     shop.servers.wait_for("end of the orphan", lambda: state_of(asleep) is None, 60)
