@@ -10,7 +10,7 @@ help:
 	@echo "make demo       the main job, end to end, on an embedded S3 server and PostgreSQL"
 	@echo "make test       lint, types and all tests that need nothing but wheels"
 	@echo "make test-unit  the fast tests, within a minute"
-	@echo "make test-full  what needs system packages, and long runs; names what it needs"
+	@echo "make test-full  what needs system packages, long runs and the docs as a site; names what it needs"
 	@echo "make bench      side by side with other generators; prints ratios"
 	@echo "make docs       docs/ as a site, in .site/"
 	@echo "make lock       make requirements*.txt anew from requirements*.in"
@@ -49,7 +49,7 @@ CELERY := $(BIN)/python -m pip install --quiet --disable-pip-version-check --onl
 # Publishers that are disturbed wait more than they work: two at a time.
 DISTURBED := $(patsubst %,tests/integration/test_%.py,kill faults_publish concurrency)
 
-test-full: $(READY)
+test-full: $(READY) docs
 	@.ci/system-packages
 	@$(SPARK)
 	@$(CELERY)
