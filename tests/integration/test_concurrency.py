@@ -51,7 +51,7 @@ def test_of_eight_publishers_one_wins(place: Place, tmp_path: Path, counted: Cou
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("place", ["s3", "ministack", "folder"], indirect=True)
 @pytest.mark.parametrize(("names", "rounds"), [("stable", 20), ("immutable", 6)])
-def test_of_eight_publishers_one_wins_in_twenty_rounds(
+def test_of_eight_publishers_one_wins_round_after_round(
     place: Place, names: str, rounds: int, tmp_path: Path, counted: Count
 ) -> None:
     """Issue 4: 20 rounds at each place, and some more with immutable names."""
