@@ -92,9 +92,9 @@ class Workspace(AbstractContextManager["Workspace"]):
                     raise
         if not path.exists():
             raise TargetError(
-                f"{self.uri}{key} is gone: the run's files have been removed, as they are when another attempt of it has"
-                " ended well, or `work` is a folder of another machine. Where the run has not ended well, run from the"
-                " first step again; tasks on several machines need `work` on S3."
+                f"{self.uri}{key} is gone: the run's files have been removed, as they are when another attempt of it"
+                " has ended well, or `work` is a folder of another machine. Where the run has not ended well, run from"
+                " the first step again; tasks on several machines need `work` on S3."
             )
         return path
 

@@ -39,7 +39,7 @@ def test_changed_result(workspace: Workspace) -> None:
 
 
 def test_attempts_keep_apart(tmp_path: Path) -> None:
-    """An attempt that was given up and goes on changes no file of the one that counts, whose reference finds its own."""
+    """An attempt that was given up and goes on changes no file of the one that counts: references find their own."""
     old, new, reader = (
         Workspace(f"{tmp_path.as_uri()}/run/", EnvironmentConnections(), None, name) for name in ("old", "new", "next")
     )
@@ -54,7 +54,10 @@ def test_attempts_keep_apart(tmp_path: Path) -> None:
 
 def test_copies_of_a_killed_process_are_removed(tmp_path: Path) -> None:
     """C-17: kill -9 leaves copies behind; the next process removes them, and those of nobody who lives."""
-    make = "from sitemap_ops.copies import LocalCopies as C; c = C(); (c.folder / 'a').touch(); print(c.folder, flush=True)"
+    make = (
+        "from sitemap_ops.copies import LocalCopies; c = LocalCopies();"
+        " (c.folder / 'a').touch(); print(c.folder, flush=True)"
+    )
     environment = os.environ | {"TMPDIR": str(tmp_path)}
 
     def started(then: str) -> tuple[subprocess.Popen[str], Path]:
@@ -80,7 +83,7 @@ def test_copies_of_a_killed_process_are_removed(tmp_path: Path) -> None:
 
 def test_missing_file(workspace: Workspace) -> None:
     """A step whose input is gone says what to do, not which exception it met."""
-    with pytest.raises(TargetError, match="another attempt of it has ended well.* run from the first step again"):
+    with pytest.raises(TargetError, match=r"another attempt of it has ended well.* run from the first step again"):
         workspace.fetch("products-000000.parquet")
 
 
