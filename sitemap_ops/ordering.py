@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from zlib import crc32
 
 import numpy as np
 import pyarrow as pa
@@ -126,8 +127,13 @@ def _rendered(entries: pa.Table) -> pa.Array:
 
 
 def write_run(entries: pa.Table, path: Path) -> None:
-    """Entries as `distinct` gives them, as a run."""
-    batches = entries.to_batches(BATCH_ROWS)
+    """Entries as `distinct` gives them, as a run.
+
+    Its first batch ends somewhere within BATCH_ROWS, so that the batches of many runs begin at different places: runs
+    are much alike, and where all of them began a batch at the same loc, key ranges could only be cut there.
+    """
+    begun = 1 + crc32(entries["loc"][0].as_buffer()) % BATCH_ROWS
+    batches = [*entries.slice(0, begun).to_batches(), *entries.slice(begun).to_batches(BATCH_ROWS)]
     smallest = [(batch["loc"][0].as_py(), batch.num_rows) for batch in batches]
     schema = entries.schema.with_metadata({_SMALLEST: json.dumps(smallest)})
     with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, schema) as writer:

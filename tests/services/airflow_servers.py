@@ -55,18 +55,22 @@ def airflow_servers(airflow: Airflow, **settings: str) -> Iterator[AirflowServer
     """The three servers of an Airflow, up and healthy. settings: further environment variables of theirs."""
     port = free_port()
     url = f"http://127.0.0.1:{port}"
-    variables = airflow.variables | {
-        "AIRFLOW__API__HOST": "127.0.0.1",
-        "AIRFLOW__API__PORT": str(port),
-        "AIRFLOW__API__BASE_URL": url,
-        "AIRFLOW__API__WORKERS": "1",
-        # It does not follow the port: tasks would call another server, or none.
-        "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"{url}/execution/",
-        "AIRFLOW__CORE__EXECUTOR": "LocalExecutor",
-        "AIRFLOW__CORE__PARALLELISM": "2",
-        "AIRFLOW__DAG_PROCESSOR__REFRESH_INTERVAL": "5",
-        "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_SEC": "2",
-    } | settings
+    variables = (
+        airflow.variables
+        | {
+            "AIRFLOW__API__HOST": "127.0.0.1",
+            "AIRFLOW__API__PORT": str(port),
+            "AIRFLOW__API__BASE_URL": url,
+            "AIRFLOW__API__WORKERS": "1",
+            # It does not follow the port: tasks would call another server, or none.
+            "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"{url}/execution/",
+            "AIRFLOW__CORE__EXECUTOR": "LocalExecutor",
+            "AIRFLOW__CORE__PARALLELISM": "2",
+            "AIRFLOW__DAG_PROCESSOR__REFRESH_INTERVAL": "5",
+            "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_SEC": "2",
+        }
+        | settings
+    )
     commands = {
         "api-server": ["api-server"],
         "scheduler": ["scheduler", "--skip-serve-logs"],  # that server would listen on all addresses
