@@ -1,9 +1,9 @@
 """Global order and the removal of duplicates, beyond memory.
 
 Cleaned entries are written as sorted runs, one for each chunk of a source, already without duplicates among themselves.
-Reading them back goes by key range: a run says what begins each of its batches, each range takes its slice of every
-run, sorts it (the slices are sorted already, which makes that cheap) and removes what is still double. A range fits
-into the processor's cache and ranges don't depend on each other, so they are worked on side by side.
+Reading them back goes by key range: a run names its loc at every so many rows, each range takes its slice of every run,
+sorts it (the slices are sorted already, which makes that cheap) and removes what is still double. A range fits into the
+processor's cache and ranges don't depend on each other, so they are worked on side by side.
 
 A run is an Arrow file: written and read back it costs a quarter of what Parquet does, and small batches cost nothing.
 """
@@ -46,8 +46,9 @@ BATCH_ROWS = 4_096
 FEW_VALUES = ("changefreq", "priority")
 """Columns that are dictionaries from the first sort on."""
 
-_SMALLEST = b"smallest"
-"""Under this key a run's schema lists the first loc and the number of rows of each batch, as JSON."""
+MARK_ROWS = 512
+_MARKS = b"marks"
+"""Under this key a run's schema has its marks, by which key ranges are cut, as JSON."""
 
 RANGE_ROWS = 131_072
 WIDE_RANGE_ROWS = 16_384
@@ -127,18 +128,24 @@ def _rendered(entries: pa.Table) -> pa.Array:
 
 
 def write_run(entries: pa.Table, path: Path) -> None:
-    """Entries as `distinct` gives them, as a run.
-
-    Its first batch ends somewhere within BATCH_ROWS, so that the batches of many runs begin at different places: runs
-    are much alike, and where all of them began a batch at the same loc, key ranges could only be cut there.
-    """
-    begun = 1 + crc32(entries["loc"][0].as_buffer()) % BATCH_ROWS
-    batches = [*entries.slice(0, begun).to_batches(), *entries.slice(begun).to_batches(BATCH_ROWS)]
-    smallest = [(batch["loc"][0].as_py(), batch.num_rows) for batch in batches]
-    schema = entries.schema.with_metadata({_SMALLEST: json.dumps(smallest)})
+    """Entries as `distinct` gives them, as a run."""
+    schema = entries.schema.with_metadata({_MARKS: json.dumps(_marks(entries["loc"]))})
     with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, schema) as writer:
-        for batch in batches:
+        for batch in entries.to_batches(BATCH_ROWS):
             writer.write_batch(batch)
+
+
+def _marks(locs: pa.ChunkedArray) -> list[tuple[str, int]]:
+    """Some of a run's locs, each with the number of rows from it to the next.
+
+    The second is somewhere within MARK_ROWS: runs are much alike, and if all had marks at the same locs, key ranges
+    could be cut only there.
+    """
+    if not len(locs):
+        return []
+    second = 1 + crc32(locs[0].as_buffer()) % MARK_ROWS
+    places = np.array([0, *range(second, len(locs), MARK_ROWS), len(locs)])
+    return list(zip(locs.take(pa.array(places[:-1])).to_pylist(), np.diff(places).tolist(), strict=True))
 
 
 def run_locs(path: Path) -> Iterator[pa.Array]:
@@ -229,12 +236,12 @@ def _row_groups(file: pq.ParquetFile) -> Iterator[pa.Table]:
 
 
 def _bounds(runs: Sequence[pa.Schema], rows: int) -> list[str]:
-    """Locs between which about `rows` rows lie, from what the runs' schemas say of their batches."""
+    """Locs between which about `rows` rows lie, from the runs' marks."""
     bounds: list[str] = []
     filled = 0
-    for smallest, count in sorted(tuple(batch) for run in runs for batch in json.loads(run.metadata[_SMALLEST])):
-        if filled >= rows and (not bounds or smallest > bounds[-1]):
-            bounds.append(smallest)
+    for loc, count in sorted(tuple(mark) for run in runs for mark in json.loads(run.metadata[_MARKS])):
+        if filled >= rows and (not bounds or loc > bounds[-1]):
+            bounds.append(loc)
             filled = 0
         filled += count
     return bounds

@@ -84,3 +84,18 @@ def test_runs_and_ranges(sources: list[list[dict[str, object]]], range_rows: int
             runs.append((section, path))
         ranges = [distinct(each.rows) for each in key_ranges(runs, range_rows)]
     assert [row for each in ranges for row in found(each)] == expected(rows)
+
+
+def test_ranges_of_many_alike_runs_are_even(tmp_path: Path) -> None:
+    """DESIGN 2, bounded memory: however many runs there are, a range is about as large as asked for."""
+    runs = []
+    for number in range(40):
+        locs = [f"https://a.example/{place:06}-{number:02}" for place in range(0, 20_000, 2)]
+        entries = pa.table({"loc": locs}).select(["loc"])
+        for name in ENTRY_SCHEMA.names[1:]:
+            entries = entries.append_column(name, pa.nulls(len(locs), ENTRY_SCHEMA.field(name).type))
+        runs.append((0, tmp_path / f"{number}.arrow"))
+        write_run(entries, runs[-1][1])
+    sizes = [each.rows.num_rows for each in key_ranges(runs, 40_000)]
+    assert sum(sizes) == 400_000
+    assert max(sizes) < 80_000
