@@ -89,7 +89,9 @@ def add_tasks(dag: DAG, site: Site, path: Path, **arguments: Any) -> DAG:
 
     @step(execution_timeout=timedelta(minutes=10))
     def prepare(dag_run: Any = None) -> dict[str, Any]:
-        return tasks.prepare(path, dag_run.run_id, dag_run.run_after)
+        # A cleared run begins anew: what it reads now is of now.
+        as_of = dag_run.start_date if dag_run.clear_number and dag_run.start_date else dag_run.run_after
+        return tasks.prepare(path, dag_run.run_id, as_of, [section.name for section in site.sections])
 
     @step()
     def assemble(run: Any, parts: Any) -> dict[str, Any]:
@@ -163,7 +165,7 @@ def _params() -> dict[str, Param]:
             False,
             type="boolean",
             title="Publish although a guard says no",
-            description_md="For a change that is meant, such as a section that was dropped. The report records it.",
+            description_md="For a change that is meant, such as pages that were given up. The report records it.",
         ),
     }
 

@@ -29,25 +29,48 @@ class Sites:
 def read_sites(folder: Path) -> Sites:
     """Reads all `*.yaml` and `*.yml` of a folder, by name; hidden files are none of them. Raises nothing."""
     sites = Sites()
-    first: dict[str, Path] = {}
+    loaded: list[tuple[Site, Path]] = []
     for path in sorted(folder.iterdir() if folder.is_dir() else ()):
-        if path.suffix not in (".yaml", ".yml") or path.name.startswith("."):
-            continue
-        try:
-            site = load_site(path)
-            if other := first.get(site.dag_id):
-                sites.good.pop(site.dag_id, None)
-                raise SiteFileError(
-                    f"{path.name} names the same site as {other.name}, and neither has a DAG until each has a `site` of"
-                    " its own."
-                )
-            first[site.dag_id] = path
-            sites.good[site.dag_id] = (empty_dag(site, path), site, path)
-        except SitemapOpsError as error:
-            sites.problems.append(str(error))
-        except Exception as error:  # what Airflow refuses
-            sites.problems.append(f"{path.name}: Airflow can't make a DAG of it: {error}")
+        if path.suffix in (".yaml", ".yml") and not path.name.startswith("."):
+            try:
+                loaded.append((load_site(path), path))
+            except SitemapOpsError as error:
+                sites.problems.append(str(error))
+    clashes = _clashes(loaded)
+    sites.problems += clashes.values()
+    for site, path in loaded:
+        if path not in clashes:
+            try:
+                sites.good[site.dag_id] = (empty_dag(site, path), site, path)
+            except Exception as error:  # what Airflow refuses
+                sites.problems.append(f"{path.name}: Airflow can't make a DAG of it: {error}")
     return sites
+
+
+def _clashes(loaded: list[tuple[Site, Path]]) -> dict[Path, str]:
+    """What site files claim that another has, by the file that gets no DAG for it.
+
+    Of several with the same site the one that is called after it has the DAG, if there is one: the others are copies.
+    """
+    clashes: dict[Path, str] = {}
+    published: dict[str, Path] = {}
+    for site, path in loaded:
+        same = [other for found, other in loaded if found.dag_id == site.dag_id and other != path]
+        if same and path.stem != site.site:
+            owner = next((other for other in same if other.stem == site.site), None)
+            clashes[path] = f"{path.name} names the same site as {(owner or same[0]).name}, and " + (
+                "has no DAG until it has a `site` of its own."
+                if owner
+                else "neither has a DAG until each has a `site` of its own."
+            )
+            continue
+        index = f"{site.target}{site.index}"
+        if published.setdefault(index, path) != path:
+            clashes[path] = (
+                f"{path.name} publishes {index}, and so does {published[index].name}: it has no DAG until it has a"
+                " target or an `index` of its own."
+            )
+    return clashes
 
 
 def site_dags(folder: Path, **arguments: Any) -> dict[str, DAG]:

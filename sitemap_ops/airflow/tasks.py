@@ -36,14 +36,20 @@ Reference = dict[str, Any]
 Small = TypeVar("Small", Reference, list[Reference])
 
 
-def prepare(path: Path, run_id: str, as_of: datetime) -> Reference:
-    """The run that all other tasks belong to. `as_of` is the run's `run_after`, which every kind of run has."""
+def prepare(path: Path, run_id: str, as_of: datetime, sections: list[str] | None = None) -> Reference:
+    """The run that all other tasks belong to. sections: those that the DAG has tasks for, to be compared."""
     from sitemap_ops import steps
     from sitemap_ops.airflow.connections import AirflowConnections
 
     with _message_first():
         digest = _digest(path)
-        run = steps.prepare(load_site(path), run_id=run_id, as_of=as_of, connections=AirflowConnections())
+        site = load_site(path)
+        if sections is not None and sections != [section.name for section in site.sections]:
+            raise UsageError(
+                f"{path.name} names other sections than the DAG, which Airflow made before the file was changed:"
+                " trigger a new run when the DAG shows them, which it does within a minute or so."
+            )
+        run = steps.prepare(site, run_id=run_id, as_of=as_of, connections=AirflowConnections())
         return _small({**run, "site_digest": digest})
 
 

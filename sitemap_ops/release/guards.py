@@ -60,7 +60,8 @@ def check(
     results = _limits(WHOLE, guards, _sum(counts.values()))
     if lasting:
         was, now = sum(before[name] for name in lasting), sum(counts[name].entries for name in lasting)
-        results += _drop(WHOLE, guards, was, now)
+        same = len(lasting) == len(counts) == len([name for name in before if before[name]])
+        results += _drop(WHOLE, guards, was, now, None if same else "All sections that were there before, together,")
     for name, count in counts.items():
         own = (sections or {}).get(name)
         results += _limits(name, own, count) if own else []
@@ -134,12 +135,13 @@ def _limits(scope: str, guards: Guards, count: SectionCount) -> list[GuardResult
     return results
 
 
-def _drop(scope: str, guards: Guards, was: int, now: int) -> list[GuardResult]:
+def _drop(scope: str, guards: Guards, was: int, now: int, named: str | None = None) -> list[GuardResult]:
     if guards.max_drop is None:
         return []
     share = max(0, was - now) / was
     told = (
-        f"{_named(scope)} had {was:,} URLs and has {now:,} now ({share:.1%} fewer), max_drop is {guards.max_drop:.1%}"
+        f"{named or _named(scope)} had {was:,} URLs and {'have' if named else 'has'} {now:,} now ({share:.1%} fewer),"
+        f" max_drop is {guards.max_drop:.1%}"
     )
     return [GuardResult("max_drop", scope, share <= guards.max_drop, told)]
 

@@ -38,10 +38,11 @@ class Before:
 
 @dataclass(frozen=True)
 class Fence:
-    """What `current.json` was when a run began: the run's commit holds only over exactly that."""
+    """What `current.json` was when a run began: its commit holds only over exactly that. release: the live one."""
 
     epoch: int
     etag: str | None
+    release: str | None = None
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class Owner:
 def read_fence(state: Store, site: str) -> Fence:
     """The fence as it stands now, for a run that begins. Raises as `read_before`."""
     found = _read_current(state, site)
-    return Fence(found[0].epoch, found[1]) if found else Fence(0, None)
+    return Fence(found[0].epoch, found[1], found[0].release) if found else Fence(0, None)
 
 
 def read_before(state: Store, site: str) -> Before:

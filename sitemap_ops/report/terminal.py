@@ -85,6 +85,8 @@ def print_summary(report: dict[str, Any]) -> None:
     for guard in report["guards"]:
         if not guard["passed"]:
             console.print(f"[red]guard[/red] {guard['guard']}: {guard['told']}")
+        elif guard["guard"] == "baseline":
+            console.print(f"[yellow]note[/yellow] {guard['told']}")
     if report["outcome"] == "planned":
         _print_plan(console, report["planned"])
     console.print(f"report and rejects: {report['files']}")

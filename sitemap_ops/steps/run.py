@@ -23,6 +23,7 @@ Run = dict[str, Any]
 
 ABANDONED_AFTER = timedelta(days=7)
 _INSTANT = "%Y%m%dT%H%M%SZ"
+_BEGINNING = datetime.min.replace(tzinfo=UTC)
 _RELEASE_ID = re.compile(r"(\d{8}T\d{6}Z-[0-9a-f]{8})/")
 
 
@@ -33,12 +34,14 @@ def no_progress(what: str, done: int, total: int | None) -> None:
 def prepare(site: Site, *, run_id: str, as_of: datetime, connections: Connections | None = None) -> Run:
     """The run that all later steps belong to. The same run_id and instant give the same run, so a retry finds its work.
 
-    as_of: aware; the only clock that decides what goes into a file. connections: the environment's where None. The run
-    carries the fence (DESIGN 7): it can commit only as long as the release that is live now is the live one.
+    as_of: aware; the only clock that decides what goes into a file. One from before the live release, as a run has
+    that is late or cleared, counts as that release's: no index lastmod goes back (P-41). connections: the environment's
+    where None. The run carries the fence (DESIGN 7): it can commit only as long as the release that is live now is the
+    live one.
     """
     state = open_store(site.state, connections or EnvironmentConnections(), aws_conn_id=site.aws_conn_id)
     fence = read_fence(state, site.site)
-    instant = as_of.astimezone(UTC).replace(microsecond=0)
+    instant = max(as_of.astimezone(UTC).replace(microsecond=0), _instant_in(fence.release) or _BEGINNING)
     release = release_id(site, run_id, instant)
     return {
         "site": site.site,
@@ -55,6 +58,13 @@ def release_id(site: Site, run_id: str, as_of: datetime) -> str:
     """What the release of a run is called: its instant, so that names sort by time, and a part of the run's own."""
     suffix = hashlib.sha256(f"{site.site}\n{run_id}".encode()).hexdigest()[:8]
     return f"{as_of.astimezone(UTC):{_INSTANT}}-{suffix}"
+
+
+def _instant_in(release: str | None) -> datetime | None:
+    """The instant that a release's id begins with; None where another program made it up."""
+    if not release or not _RELEASE_ID.fullmatch(f"{release}/"):
+        return None
+    return datetime.strptime(release.partition("-")[0], _INSTANT).replace(tzinfo=UTC)
 
 
 def instant_of(run: Run) -> datetime:

@@ -252,12 +252,31 @@ def test_broken_site_file_takes_no_other_dag_out_of_service(folder: Path) -> Non
 
 
 def test_two_files_for_one_site(folder: Path) -> None:
-    """A copied site file with the old name in it is told, and neither publishes: the copy may name another target."""
+    """A copied site file with the old name in it is told; the one that is called after the site keeps its DAG."""
     add_site(folder, "shop")
-    add_site(folder, "shop", file="shop-copy")
+    add_site(folder, "shop", file="a-copy")
+    loaded = bag(folder)
+    assert list(loaded.dags) == ["sitemaps__shop"]
+    assert "a-copy.yaml names the same site as shop.yaml, and has no DAG until" in str(loaded.import_errors)
+
+
+def test_two_files_for_one_site_of_neither_name(folder: Path) -> None:
+    """Which of them is the copy can't be told, and the copy may name another target: neither publishes."""
+    add_site(folder, "shop", file="a")
+    add_site(folder, "shop", file="b")
     loaded = bag(folder)
     assert list(loaded.dags) == []
-    assert "shop.yaml names the same site as shop-copy.yaml, and neither has a DAG" in str(loaded.import_errors)
+    assert "a.yaml names the same site as b.yaml, and neither has a DAG" in str(loaded.import_errors)
+
+
+def test_two_sites_of_one_index(folder: Path) -> None:
+    """Two sites that publish the same index would take it from each other, run by run."""
+    add_site(folder, "shop")
+    path = add_site(folder, "thief")
+    path.write_text(path.read_text().replace("s3://public-thief/", "s3://public-shop/"))
+    loaded = bag(folder)
+    assert list(loaded.dags) == ["sitemaps__shop"]
+    assert "thief.yaml publishes s3://public-shop/maps/sitemap.xml, and so does shop.yaml" in str(loaded.import_errors)
 
 
 def test_site_that_only_airflow_refuses(folder: Path) -> None:

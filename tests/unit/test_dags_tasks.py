@@ -76,6 +76,14 @@ def test_site_file_changed_in_mid_run(site_file: Path) -> None:
         tasks.extract(site_file, run, "products")
 
 
+def test_site_file_changed_before_airflow_has_seen_it(site_file: Path) -> None:
+    """A DAG that was made for other sections has no tasks for those of the file: its first task says so."""
+    from sitemap_ops.airflow import tasks
+
+    with pytest.raises(UsageError, match=r"shop\.yaml names other sections than the DAG, .*trigger a new run"):
+        tasks.prepare(site_file, "one", AS_OF, ["products"])
+
+
 def test_most_parts_fit_into_one_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """C-100: what `split` returns of as many parts as there may be, with long names and times as keys, is no more than
     the smallest of metadata databases takes."""

@@ -60,6 +60,15 @@ def test_max_rejected_is_a_share_of_the_rows_read(rejected: int, passes: bool) -
     assert failed(results) == ([] if passes else [("max_rejected", WHOLE)])
 
 
+def test_what_is_compared_is_said() -> None:
+    """A section that is gone is in no sum (issue 4, its own baseline): then the sum is not called the whole site."""
+    results = check(Guards(max_drop=0.2), {"b": count(20)}, {"a": 5000, "b": 20})
+    (drop,) = [result for result in results if result.guard == "max_drop"]
+    assert drop.told.startswith(
+        "All sections that were there before, together, had 20 URLs and have 20 now (0.0% fewer)"
+    )
+
+
 def test_duplicates_are_no_rejects() -> None:
     assert failed(check(Guards(), {"p": SectionCount(rows=100, entries=50, rejected=0)}, None)) == []
 

@@ -30,7 +30,7 @@ def test_the_fence_is_read_when_a_run_begins(tmp_path: Path) -> None:
     """DESIGN 7: a run that began before a newer release loses, though its content is the same and it publishes last."""
     site = make_site(tmp_path)
     run, assembled = begin(site, 1)
-    assert run["fence"] == {"epoch": 0, "etag": None}
+    assert run["fence"] == {"epoch": 0, "etag": None, "release": None}
     newer = run_all(site, day=2)
     with pytest.raises(ConflictError, match=rf"was given up: release {newer['release']} \(epoch 1\) is live"):
         publish(site, run, assembled, CONNECTIONS)

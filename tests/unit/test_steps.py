@@ -122,6 +122,18 @@ def test_index_lastmod_moves_with_the_content(tmp_path: Path) -> None:
     ]
 
 
+def test_late_run_does_not_turn_back_the_clock(tmp_path: Path) -> None:
+    """P-41: a run whose instant is before the live release, as one that was cleared, has the live release's: no crawler
+    is told that what is new is old."""
+    site = make_site(tmp_path)
+    live = run_all(site, day=2)["release"]
+    (tmp_path / "pages.csv").write_text("url\n/\n/new\n")
+    report = run_all(site, day=1)
+    assert report["release"][:16] == live[:16]
+    index = files_of(tmp_path)["sitemap.xml"].decode()
+    assert re.findall(r"<lastmod>(.*?)</lastmod>", index) == ["2026-11-02T03:00:00+00:00"] * 2
+
+
 def test_plan_writes_nothing_public(tmp_path: Path) -> None:
     """`plan_only` says shard by shard what would change; the target stays as it is, and no release is made."""
     site = make_site(tmp_path)
