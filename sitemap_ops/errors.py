@@ -4,6 +4,7 @@
     ├── UsageError          exit 2: the call or the site file is wrong
     │   └── SiteFileError   ... and this is the line
     ├── SourceError         a source can't be read, or was cut short
+    │   └── ColumnError     ... or has not the columns that the site file names
     ├── GuardError          a guard stopped the publish; the live site is as it was
     ├── TargetError         a store can't be reached, or refused
     │   └── ConflictError   another run changed the object first
@@ -35,6 +36,10 @@ class SiteFileError(UsageError):
 
 class SourceError(SitemapOpsError):
     """A source can't be read to its end."""
+
+
+class ColumnError(SourceError):
+    """A source lacks a column or has it twice: another attempt would find the same."""
 
 
 class GuardError(SitemapOpsError):

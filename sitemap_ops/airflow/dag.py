@@ -17,7 +17,7 @@ from airflow.sdk.exceptions import AirflowSkipException
 
 from sitemap_ops.airflow import tasks
 from sitemap_ops.airflow.assets import audit_asset, site_asset
-from sitemap_ops.errors import ConflictError, GuardError, UsageError
+from sitemap_ops.errors import ColumnError, ConflictError, GuardError, UsageError
 from sitemap_ops.site import Section, Site
 
 MAX_PARTS = 256
@@ -37,7 +37,7 @@ DEFAULTS: dict[str, Any] = {
     "retry_policy": ExceptionRetryPolicy(
         rules=[
             RetryRule(
-                exception=[UsageError, GuardError, ConflictError],
+                exception=[UsageError, ColumnError, GuardError, ConflictError],
                 action=RetryAction.FAIL,
                 reason="another attempt would end the same way",
             )

@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 
 from sitemap_ops.columns import frame
-from sitemap_ops.errors import SourceError
+from sitemap_ops.errors import ColumnError
 
 CHUNK_ROWS = 131_072
 """Rows a chunk holds at most: one sorts within the processor's cache, and some hundred bytes a row stay small."""
@@ -46,15 +46,15 @@ class Chunk:
 def positions(found: Sequence[str], wanted: Iterable[str], where: str, hint: str = "") -> dict[str, int]:
     """Where each wanted column is among those found.
 
-    Raises SourceError for one that is missing, naming what was found with repr() (C-86), or that is there twice.
+    Raises ColumnError for one that is missing, naming what was found with repr() (C-86), or that is there twice.
     """
     places = {}
     counts = Counter(found)
     for name in wanted:
         if counts[name] > 1:
-            raise SourceError(f"There are {counts[name]} columns named {name!r} in {where}: give each its own name.")
+            raise ColumnError(f"There are {counts[name]} columns named {name!r} in {where}: give each its own name.")
         if not counts[name]:
-            raise SourceError(f"There is no column {name!r} in {where}: {_listing(found)}{hint}.")
+            raise ColumnError(f"There is no column {name!r} in {where}: {_listing(found)}{hint}.")
         places[name] = found.index(name)
     return places
 

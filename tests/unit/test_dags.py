@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from sitemap_ops.errors import ConflictError, GuardError, SourceError, TargetError, UsageError
+from sitemap_ops.errors import ColumnError, ConflictError, GuardError, SourceError, TargetError, UsageError
 from tests.services.airflow import copy_dags
 from tests.services.shared import ROOT
 
@@ -121,6 +121,7 @@ def test_every_task_is_retried_and_bounded(dag: Any) -> None:
     ("error", "action"),
     [
         (UsageError("x"), "fail"),
+        (ColumnError("x"), "fail"),
         (GuardError("x"), "fail"),
         (ConflictError("x"), "fail"),
         (TargetError("x"), "default"),
