@@ -50,15 +50,17 @@ def read_sites(folder: Path) -> Sites:
 def _clashes(loaded: list[tuple[Site, Path]]) -> dict[Path, str]:
     """What site files claim that another has, by the file that gets no DAG for it.
 
-    Of several with the same site the one that is called after it has the DAG, if there is one: the others are copies.
+    Of several with the same site the one that is called after it has the DAG, if just one is: the others are copies.
     """
     clashes: dict[Path, str] = {}
     published: dict[str, Path] = {}
     for site, path in loaded:
-        same = [other for found, other in loaded if found.dag_id == site.dag_id and other != path]
-        if same and path.stem != site.site:
-            owner = next((other for other in same if other.stem == site.site), None)
-            clashes[path] = f"{path.name} names the same site as {(owner or same[0]).name}, and " + (
+        same = [other for found, other in loaded if found.dag_id == site.dag_id]
+        named = [other for other in same if other.stem == site.site]
+        owner = named[0] if len(named) == 1 else None
+        if len(same) > 1 and path != owner:
+            other = owner or next(each for each in same if each != path)
+            clashes[path] = f"{path.name} names the same site as {other.name}, and " + (
                 "has no DAG until it has a `site` of its own."
                 if owner
                 else "neither has a DAG until each has a `site` of its own."

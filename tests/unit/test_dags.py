@@ -270,6 +270,15 @@ def test_two_files_for_one_site_of_neither_name(folder: Path) -> None:
     assert "a.yaml names the same site as b.yaml, and neither has a DAG" in str(loaded.import_errors)
 
 
+def test_two_files_for_one_site_of_its_name(folder: Path) -> None:
+    """`shop.yaml` and `shop.yml`: which of them counts can't be told either."""
+    path = add_site(folder, "shop")
+    path.with_suffix(".yml").write_text(path.read_text().replace("s3://public-shop/", "s3://other/"))
+    loaded = bag(folder)
+    assert list(loaded.dags) == []
+    assert "shop.yml names the same site as shop.yaml, and neither has a DAG" in str(loaded.import_errors)
+
+
 def test_two_sites_of_one_index(folder: Path) -> None:
     """Two sites that publish the same index would take it from each other, run by run."""
     add_site(folder, "shop")
